@@ -1,1 +1,45 @@
-//! profiling
+//! The profiler: a dumb, fast recorder that can always be on, and the analysis of what it kept, in separate places.
+//!
+//! | module | subject |
+//! | --- | --- |
+//! | `clock` | time-stamps: the processor's counter, calibrated against the monotonic clock |
+//! | `recorder`, `track` | on the run's threads: fixed-size records into memory of their own |
+//! | `recording` | after the run: the tables, in nanoseconds |
+//! | `metrics` | what the tables say: times per codelet and worker, occupancy, memory peak |
+//!
+//! ```
+//! use treeqr_profiling::{Recorder, RecorderOptions};
+//! # use treeqr_runtime::*;
+//! # struct Empty;
+//! # impl Application for Empty {
+//! #     type Scratch = ();
+//! #     fn scratch(&self, _: usize) {}
+//! #     fn codelets(&self) -> &[Codelet<Self>] {
+//! #         &[Codelet { name: "empty", cpu: Some(|_, _, _| Ok(())) }]
+//! #     }
+//! # }
+//! # let (app, mut store) = (Empty, DataStore::new(0));
+//! let recorder = Recorder::new(RecorderOptions::for_tasks(10));
+//! run(&Config::with_threads(2), &app, &mut store, &recorder, |submitter| {
+//!     for node in 0..10 {
+//!         submitter.submit(TaskSpec::new(CodeletId(0), node))?;
+//!     }
+//!     Ok(())
+//! })?;
+//! let recording = recorder.finish();
+//! assert_eq!(recording.runs[0].tasks.len(), 10);
+//! println!("{}", recording.summary(0));
+//! # Ok::<(), RunError>(())
+//! ```
+
+mod clock;
+mod metrics;
+mod recorder;
+mod recording;
+mod track;
+
+pub use clock::{Calibration, ClockKind};
+pub use metrics::{CodeletSummary, Summary, WorkerSummary};
+pub use recorder::{Recorder, RecorderOptions};
+pub use recording::{AccessRow, MemoryRow, RecordedRun, Recording, StateRow, TaskRow, WorkerRow};
+pub use treeqr_runtime::WorkerState;

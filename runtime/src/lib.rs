@@ -1,1 +1,101 @@
-//! runtime
+//! A sequential task flow: an application submits tasks one after the other, and worker threads run them at the same
+//! time, as far as their data allows, with the outcome of running them one by one.
+//!
+//! This crate knows no matrix and no scalar. The parts, in the order in which a task meets them:
+//!
+//! | module | subject |
+//! | --- | --- |
+//! | `spec` | a task as data: codelet, parameters, accesses, priority |
+//! | `engine::submit`, `dependencies`, `task` | from the order of submission to the task graph |
+//! | [`schedulers`] | which worker runs which ready task, and when: one trait, one table |
+//! | `engine::worker`, `engine::sleep` | pop, execute, release; spin and sleep (`README.md` tells the protocol) |
+//! | `context`, `store` | the task's buffers; the one room with unsafe code over the application's data |
+//! | `observer` | what can be seen of a run |
+//! | `topology`, `denormals` | where workers are pinned; flush-to-zero |
+//!
+//! # A run
+//! ```
+//! use treeqr_runtime::*;
+//!
+//! struct Add;
+//! impl Application for Add {
+//!     type Scratch = ();
+//!     fn scratch(&self, _worker: usize) {}
+//!     fn codelets(&self) -> &[Codelet<Self>] {
+//!         &[
+//!             Codelet {
+//!                 name: "init",
+//!                 cpu: Some(|_, task, _| {
+//!                     let (handle, _) = task.task().accesses[0];
+//!                     task.allocate(handle, 8)?;
+//!                     task.write::<u64>(0)[0] = 1;
+//!                     Ok(())
+//!                 }),
+//!             },
+//!             Codelet {
+//!                 name: "add",
+//!                 cpu: Some(|_, task, _| {
+//!                     let x = task.read::<u64>(0);
+//!                     let mut y = task.write::<u64>(1);
+//!                     y[0] += x[0];
+//!                     Ok(())
+//!                 }),
+//!             },
+//!         ]
+//!     }
+//! }
+//!
+//! let mut store = DataStore::new(2);
+//! let (x, y) = (Handle(0), Handle(1));
+//! let ((), stats) = run(&Config::with_threads(2), &Add, &mut store, &(), |submitter| {
+//!     for handle in [x, y] {
+//!         submitter.submit(TaskSpec::new(CodeletId(0), 0).with(handle, Access::Write))?;
+//!     }
+//!     for _ in 0..3 {
+//!         let add = TaskSpec::new(CodeletId(1), 0).with(x, Access::Read).with(y, Access::ReadWrite);
+//!         submitter.submit(add)?;
+//!     }
+//!     Ok(())
+//! })?;
+//! assert_eq!(store.get_as::<u64>(y), Some(&[4][..]));
+//! assert_eq!(stats.tasks, 5);
+//! # Ok::<(), RunError>(())
+//! ```
+//!
+//! Data that nobody writes any more needs no handles of the run: keep its [`DataStore`] in the application and read it
+//! with [`DataStore::get`], from as many runs at once as you like.
+
+mod codelet;
+mod config;
+mod context;
+mod denormals;
+mod dependencies;
+mod engine;
+mod error;
+mod observer;
+pub mod schedulers;
+mod spec;
+mod store;
+mod sync;
+mod task;
+mod topology;
+
+pub use codelet::{Application, Codelet, CpuCode, TaskFailure};
+pub use config::{Config, RunStats};
+pub use context::TaskContext;
+pub use dependencies::{Dependencies, FlowNode};
+pub use engine::run::run;
+pub use engine::sequential::run_sequential;
+pub use engine::submit::Submitter;
+pub use error::{RunError, Stopped};
+pub use observer::{
+    Lane, MemoryRecord, Observer, RunInfo, StateRecord, TaskRecord, Track, WorkerState,
+};
+pub use schedulers::{SCHEDULERS, Scheduler, SchedulerEntry, UnknownScheduler, Wake};
+pub use smallvec::{SmallVec, smallvec};
+pub use spec::{Access, Accesses, CodeletId, Handle, TaskId, TaskSpec, WorkerId};
+pub use store::{
+    ALIGNMENT, DataStore, MemoryNode, OutOfMemory, ReadBuffer, ScatterBuffer, WriteBuffer,
+};
+pub use task::{ReadyTask, Task};
+pub use topology::{Platform, available_threads};

@@ -1,0 +1,100 @@
+//! `front_qr`: a whole front, or a right-hand side beside it, in one column-major block.
+
+mod small;
+
+use crate::block::{Op, apply, apply_scratch};
+use crate::panel::{Heads, Panel, panel_scratch};
+use crate::scalar::KernelScalar;
+use crate::stair::Stair;
+use crate::view::MatMut;
+use small::{small, small_scratch};
+
+/// The panel width for a front of `m` rows and `n` pivotal columns.
+fn width(m: usize, n: usize) -> usize {
+    let k = m.min(n);
+    k.min(32)
+}
+
+/// Elements of scratch for [`front_qr`] on m x (n + nrhs).
+pub fn front_qr_scratch<T: KernelScalar>(m: usize, n: usize, nrhs: usize) -> usize {
+    if is_small::<T>(m, n + nrhs) {
+        return small_scratch::<T>(m, n + nrhs);
+    }
+    let ib = width(m, n);
+    panel_scratch::<T>(m, ib) + ib * ib + apply_scratch(ib, n + nrhs)
+}
+
+/// Whether the front goes without blocks.
+fn is_small<T>(m: usize, cols: usize) -> bool {
+    m * cols * size_of::<T>() <= SMALL_BYTES
+}
+
+/// Fronts of at most this many bytes go without blocks.
+const SMALL_BYTES: usize = 32 << 10;
+
+/// A = Q R on the first `n` columns of an m x (n + nrhs) block, and Q^H applied to the others.
+///
+/// | argument | size | on entry | on exit |
+/// | --- | --- | --- | --- |
+/// | `a` | m x (n + nrhs) | the front, zero below the staircase, and full columns beside it | R on and above the diagonal, V below it (unit diagonal implicit), Q^H of the other columns |
+/// | `stair` | n | over the rows of `a`, of the first n columns only | |
+/// | `tau` | min(m, n) | anything | the factor of each reflector, 0 for the identity |
+/// | `scratch` | [`front_qr_scratch`] | anything | anything |
+///
+/// The blocking is its own and a function of m, n, nrhs and the staircase.
+///
+/// # Panics
+/// When the shapes or the staircase don't fit, or the scratch is too small.
+///
+/// # Cost
+/// [`front_qr_flops`](crate::front_qr_flops).
+///
+/// # Accuracy
+/// As [`geqrt`](crate::geqrt).
+pub fn front_qr<T: KernelScalar>(
+    mut a: MatMut<T>,
+    n: usize,
+    stair: Stair,
+    tau: &mut [T],
+    scratch: &mut [T],
+) {
+    let (m, cols) = (a.nrows(), a.ncols());
+    assert!(n <= cols, "front_qr of {n} columns of {cols}");
+    let k = m.min(n);
+    stair.check(m, n);
+    assert!(
+        tau.len() == k,
+        "front_qr: {} taus for {k} reflectors",
+        tau.len()
+    );
+    if k == 0 {
+        return;
+    }
+    if is_small::<T>(m, cols) {
+        small(a, n, stair, tau, scratch);
+        return;
+    }
+    let ib = width(m, n);
+    let (mut panel, scratch) = Panel::new(scratch, m, ib);
+    let (t, scratch) = scratch.split_at_mut(ib * ib);
+    for j0 in (0..k).step_by(ib) {
+        let kb = ib.min(k - j0);
+        let rows = |j: usize| stair.rows(j0 + j, m).saturating_sub(j0);
+        let h = rows(kb - 1);
+        let (left, right) = a
+            .rb_mut()
+            .submatrix(j0, 0, m - j0, cols)
+            .split_at_col_mut(j0 + kb);
+        let mut left = left.submatrix(0, j0, m - j0, kb);
+        let mut t = MatMut::new(t, kb, kb, ib);
+        panel.load(left.rb(), rows);
+        panel.factor(Heads::Inside, h, kb, t.rb_mut());
+        panel.store_inside(left.rb_mut(), rows);
+        for j in 0..kb {
+            tau[j0 + j] = t.at(j, j);
+        }
+        let right_cols = right.ncols();
+        let right = right.submatrix(0, 0, h, right_cols);
+        apply(Op::ConjTrans, panel.v(h, kb), t.rb(), None, right, scratch);
+    }
+}

@@ -1,0 +1,205 @@
+//! What the tables of a run say in a few numbers.
+//!
+//! Takes a [`RecordedRun`]; gives a [`Summary`], which prints itself. Knows no clock and no thread.
+
+use crate::recording::RecordedRun;
+use std::fmt;
+use treeqr_runtime::{MemoryNode, WorkerState};
+
+/// The metrics of one run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Summary {
+    /// Name of the scheduler; `sequential` for none.
+    pub scheduler: &'static str,
+    /// From the beginning of the run to the end of its last task, in nanoseconds.
+    pub makespan_ns: u64,
+    /// Time in tasks over workers x makespan, 0 to 1.
+    pub occupancy: f64,
+    /// Floating-point operations of all tasks.
+    pub flops: u64,
+    /// Codelets that ran, by number.
+    pub codelets: Vec<CodeletSummary>,
+    /// Workers, by number.
+    pub workers: Vec<WorkerSummary>,
+    /// The most bytes that lay on the host, in bytes; the same as the store's.
+    pub peak_bytes: u64,
+    /// Records that were kept.
+    pub kept: u64,
+    /// Records for which there was no room.
+    pub dropped: u64,
+    /// What a task's record cost its worker, in nanoseconds.
+    pub ns_per_record: f64,
+}
+
+/// All tasks of one codelet.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CodeletSummary {
+    /// Its name.
+    pub name: &'static str,
+    /// How many.
+    pub count: u64,
+    /// Their time, in nanoseconds.
+    pub time_ns: u64,
+    /// Their floating-point operations.
+    pub flops: u64,
+    /// Their part of the time in all tasks, 0 to 1.
+    pub share: f64,
+}
+
+impl CodeletSummary {
+    /// Speed in 10^9 floating-point operations per second; 0 where no time passed.
+    pub fn gflops(&self) -> f64 {
+        per(self.flops as f64, self.time_ns as f64)
+    }
+}
+
+/// What one worker did, in nanoseconds; the four add up to the time from its start to its end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WorkerSummary {
+    /// Its number.
+    pub worker: u16,
+    /// Tasks it did.
+    pub tasks: u64,
+    /// In tasks.
+    pub executing_ns: u64,
+    /// Between tasks: releasing successors, asking the scheduler, writing records.
+    pub runtime_ns: u64,
+    /// Looking for a task again and again.
+    pub idle_ns: u64,
+    /// Asleep for want of a task.
+    pub sleeping_ns: u64,
+}
+
+impl Summary {
+    /// The metrics of `run`.
+    pub fn of(run: &RecordedRun, ns_per_record: f64) -> Self {
+        let last_end = run.tasks.iter().map(|task| task.end_ns).max();
+        let makespan_ns = last_end.map_or(0, |end| end - run.begin_ns);
+        let executing: u64 = run.tasks.iter().map(|t| t.end_ns - t.start_ns).sum();
+        let workers = workers(run);
+        let available = workers.len() as f64 * makespan_ns as f64;
+        let on_host = run.memory.iter().filter(|m| m.memory == MemoryNode::HOST);
+        Summary {
+            scheduler: run.scheduler,
+            makespan_ns,
+            occupancy: per(executing as f64, available),
+            flops: run.tasks.iter().map(|task| task.flops).sum(),
+            codelets: codelets(run, executing),
+            workers,
+            peak_bytes: on_host
+                .map(|m| m.after_bytes)
+                .fold(run.host_bytes, u64::max),
+            kept: run.kept(),
+            dropped: run.dropped,
+            ns_per_record,
+        }
+    }
+
+    /// Speed of the whole run in 10^9 floating-point operations per second; 0 where no time passed.
+    pub fn gflops(&self) -> f64 {
+        per(self.flops as f64, self.makespan_ns as f64)
+    }
+}
+
+fn codelets(run: &RecordedRun, executing: u64) -> Vec<CodeletSummary> {
+    let fresh = |&name: &&'static str| CodeletSummary {
+        name,
+        count: 0,
+        time_ns: 0,
+        flops: 0,
+        share: 0.0,
+    };
+    let mut all: Vec<_> = run.codelets.iter().map(fresh).collect();
+    for task in &run.tasks {
+        let codelet = &mut all[task.codelet.0 as usize];
+        codelet.count += 1;
+        codelet.time_ns += task.end_ns - task.start_ns;
+        codelet.flops += task.flops;
+    }
+    all.retain(|codelet| codelet.count > 0);
+    for codelet in &mut all {
+        codelet.share = per(codelet.time_ns as f64, executing as f64);
+    }
+    all
+}
+
+fn workers(run: &RecordedRun) -> Vec<WorkerSummary> {
+    let summary = |row: &crate::recording::WorkerRow| {
+        let mine = run.tasks.iter().filter(|task| task.worker == row.worker);
+        let in_state = |state: WorkerState| -> u64 {
+            let spans = run.states.iter();
+            let spans = spans.filter(|s| s.worker == row.worker && s.state == state);
+            spans.map(|span| span.end_ns - span.start_ns).sum()
+        };
+        let executing_ns = mine.clone().map(|t| t.end_ns - t.start_ns).sum();
+        let idle_ns = in_state(WorkerState::Idle);
+        let sleeping_ns = in_state(WorkerState::Sleeping);
+        let elsewhere = executing_ns + idle_ns + sleeping_ns;
+        WorkerSummary {
+            worker: row.worker,
+            tasks: mine.count() as u64,
+            executing_ns,
+            runtime_ns: (row.end_ns - row.start_ns).saturating_sub(elsewhere),
+            idle_ns,
+            sleeping_ns,
+        }
+    };
+    run.workers.iter().map(summary).collect()
+}
+
+/// `a / b`, or 0 where `b` is.
+fn per(a: f64, b: f64) -> f64 {
+    if b == 0.0 { 0.0 } else { a / b }
+}
+
+impl fmt::Display for Summary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ms = |ns: u64| ns as f64 / 1e6;
+        writeln!(
+            f,
+            "{} on {} workers: {:.3} ms, {:.2} GFlop/s, occupancy {:.1} %, memory peak {} bytes",
+            self.scheduler,
+            self.workers.len(),
+            ms(self.makespan_ns),
+            self.gflops(),
+            100.0 * self.occupancy,
+            self.peak_bytes
+        )?;
+        writeln!(
+            f,
+            "{:<16} {:>9} {:>12} {:>8} {:>9}",
+            "codelet", "tasks", "time ms", "share %", "GFlop/s"
+        )?;
+        for c in &self.codelets {
+            let (time, share) = (ms(c.time_ns), 100.0 * c.share);
+            let speed = c.gflops();
+            let (name, count) = (c.name, c.count);
+            writeln!(
+                f,
+                "{name:<16} {count:>9} {time:>12.3} {share:>8.1} {speed:>9.2}"
+            )?;
+        }
+        writeln!(
+            f,
+            "{:<16} {:>9} {:>12} {:>12} {:>12} {:>12}",
+            "worker", "tasks", "tasks ms", "runtime ms", "idle ms", "sleeping ms"
+        )?;
+        for w in &self.workers {
+            writeln!(
+                f,
+                "{:<16} {:>9} {:>12.3} {:>12.3} {:>12.3} {:>12.3}",
+                w.worker,
+                w.tasks,
+                ms(w.executing_ns),
+                ms(w.runtime_ns),
+                ms(w.idle_ns),
+                ms(w.sleeping_ns)
+            )?;
+        }
+        write!(
+            f,
+            "records: {} kept, {} dropped, {:.0} ns a task",
+            self.kept, self.dropped, self.ns_per_record
+        )
+    }
+}

@@ -1,0 +1,277 @@
+//! Recorded runs: the tables are complete, consistent with each other and with what the runtime itself counts.
+
+use std::collections::HashMap;
+use treeqr_profiling::*;
+use treeqr_runtime::*;
+
+/// `alloc` allocates its first access, `work` reads and writes, `free` frees its first access.
+struct Work;
+
+const ALLOC: CodeletId = CodeletId(0);
+const WORK: CodeletId = CodeletId(1);
+const FREE: CodeletId = CodeletId(2);
+
+impl Application for Work {
+    type Scratch = ();
+    fn scratch(&self, _: usize) {}
+    fn codelets(&self) -> &[Codelet<Self>] {
+        &[
+            Codelet {
+                name: "alloc",
+                cpu: Some(|_, context, _| {
+                    let (handle, _) = context.task().accesses[0];
+                    Ok(context.allocate(handle, 1000 + 8 * handle.0 as usize)?)
+                }),
+            },
+            Codelet {
+                name: "work",
+                cpu: Some(|_, context, _| {
+                    let x = context.read::<f64>(0);
+                    let mut y = context.write::<f64>(1);
+                    y[0] += x[0] + 1.0;
+                    (0..1000).for_each(|_| std::hint::spin_loop());
+                    Ok(())
+                }),
+            },
+            Codelet {
+                name: "free",
+                cpu: Some(|_, context, _| {
+                    context.free(context.task().accesses[0].0);
+                    Ok(())
+                }),
+            },
+        ]
+    }
+}
+
+const HANDLES: u32 = 20;
+const TASKS: usize = 20 + 400 + 10;
+
+fn program(submitter: &mut Submitter<'_>) -> Result<(), Stopped> {
+    for h in 0..HANDLES {
+        submitter.submit(TaskSpec::new(ALLOC, h).with(Handle(h), Access::Write))?;
+    }
+    for i in 0..400 {
+        let (a, b) = (Handle(i * 7 % HANDLES), Handle((i * 11 + 3) % HANDLES));
+        let b = if a == b {
+            Handle((b.0 + 1) % HANDLES)
+        } else {
+            b
+        };
+        let task = TaskSpec::new(WORK, i % 20)
+            .priority(i64::from(i % 3))
+            .flops(1000);
+        let task = task.params([i, 1, 2, 3, 4, 5]);
+        submitter.submit(task.with(a, Access::Read).with(b, Access::ReadWrite))?;
+    }
+    for h in 0..10 {
+        submitter.submit(TaskSpec::new(FREE, h).with(Handle(h), Access::ReadWrite))?;
+    }
+    Ok(())
+}
+
+fn config(scheduler: &'static SchedulerEntry, threads: usize) -> Config {
+    Config {
+        scheduler,
+        bind: false,
+        ..Config::with_threads(threads)
+    }
+}
+
+/// Records a run; `threads` 0 is the sequential one.
+fn record(
+    scheduler: &'static SchedulerEntry,
+    threads: usize,
+    options: RecorderOptions,
+) -> (Recording, RunStats, u64) {
+    let recorder = Recorder::new(options);
+    let mut store = DataStore::new(HANDLES as usize + 1);
+    store.allocate(Handle(HANDLES), 500).unwrap();
+    let config = config(scheduler, threads.max(1));
+    let ((), stats) = match threads {
+        0 => run_sequential(&config, &Work, &mut store, &recorder, program),
+        _ => run(&config, &Work, &mut store, &recorder, program),
+    }
+    .unwrap();
+    (recorder.finish(), stats, store.bytes())
+}
+
+#[test]
+fn the_tables_are_complete_and_consistent() {
+    for scheduler in SCHEDULERS {
+        for threads in [0, 1, 2, 4] {
+            for exact_starts in [true, false] {
+                let mut options = RecorderOptions::for_tasks(TASKS);
+                options.exact_starts = exact_starts;
+                let (recording, stats, bytes) = record(scheduler, threads, options);
+                let run = &recording.runs[0];
+                assert_eq!((run.dropped, run.lost_tracks), (0, 0));
+                assert_eq!((run.submitted, stats.tasks), (TASKS as u64, TASKS as u64));
+                assert_eq!(run.workers.len(), threads.max(1));
+                check_tasks(run);
+                check_edges(run);
+                check_spans(run);
+                check_memory(run, &stats, bytes);
+                check_summary(&recording, &stats);
+            }
+        }
+    }
+}
+
+fn check_tasks(run: &RecordedRun) {
+    assert!(run.tasks.iter().map(|t| t.id.0).eq(0..TASKS as u32));
+    for t in &run.tasks {
+        let times = [
+            run.begin_ns,
+            t.submit_ns,
+            t.ready_ns,
+            t.start_ns,
+            t.end_ns,
+            run.end_ns,
+        ];
+        assert!(times.is_sorted(), "{t:?}: {times:?}");
+    }
+    let t = run.tasks[30];
+    assert_eq!(
+        (t.codelet, t.node, t.params, t.priority),
+        (WORK, 10, [10, 1, 2, 3, 4, 5], 1)
+    );
+    let touched = run.accesses.iter().filter(|a| a.task == t.id);
+    let bytes: u64 = touched.map(|a| 1000 + 8 * u64::from(a.handle.0)).sum();
+    assert_eq!((t.flops, t.bytes), (1000, bytes));
+}
+
+/// The dependencies, inferred again from the recorded accesses, hold in the recorded times.
+fn check_edges(run: &RecordedRun) {
+    let mut dependencies = Dependencies::<TaskId>::new(HANDLES as usize + 1);
+    let mut edges = 0;
+    assert_eq!(run.accesses.len(), 20 + 800 + 10);
+    for row in &run.accesses {
+        let after = &run.tasks[row.task.0 as usize];
+        dependencies.access(row.handle, row.access, &row.task, |earlier| {
+            let before = &run.tasks[earlier.0 as usize];
+            assert!(before.end_ns <= after.ready_ns, "{before:?}\n{after:?}");
+            edges += 1;
+        });
+    }
+    assert!(edges > 400);
+}
+
+/// A worker does one thing at a time, and is always in a task, in a state, or shortly in between.
+fn check_spans(run: &RecordedRun) {
+    for worker in &run.workers {
+        let tasks = run.tasks.iter().filter(|t| t.worker == worker.worker);
+        let states = run.states.iter().filter(|s| s.worker == worker.worker);
+        let mut spans: Vec<_> = tasks.map(|t| (t.start_ns, t.end_ns)).collect();
+        spans.extend(states.map(|s| (s.start_ns, s.end_ns)));
+        spans.sort_unstable();
+        let mut now = worker.start_ns;
+        for (start, end) in spans {
+            assert!(now <= start && start <= end);
+            now = end;
+        }
+        assert!(now <= worker.end_ns);
+    }
+}
+
+fn check_memory(run: &RecordedRun, stats: &RunStats, bytes: u64) {
+    assert_eq!(run.memory.len(), 30);
+    let change: i64 = run.memory.iter().map(|m| m.delta_bytes).sum();
+    assert_eq!(run.host_bytes, 500);
+    assert_eq!(500 + change, bytes as i64);
+    let peak = run.memory.iter().map(|m| m.after_bytes).max().unwrap();
+    assert_eq!(peak, stats.peak_bytes);
+    let mut by_handle = HashMap::new();
+    for m in &run.memory {
+        *by_handle.entry(m.handle).or_insert(0) += m.delta_bytes;
+        assert_eq!(m.node, m.handle.0);
+    }
+    assert!((0..10).all(|h| by_handle[&Handle(h)] == 0));
+}
+
+fn check_summary(recording: &Recording, stats: &RunStats) {
+    let summary = recording.summary(0);
+    assert_eq!(summary.peak_bytes, stats.peak_bytes);
+    assert_eq!(summary.scheduler, stats.scheduler);
+    let counts: Vec<_> = summary
+        .codelets
+        .iter()
+        .map(|c| (c.name, c.count, c.flops))
+        .collect();
+    assert_eq!(
+        counts,
+        [("alloc", 20, 0), ("work", 400, 400_000), ("free", 10, 0)]
+    );
+    let share: f64 = summary.codelets.iter().map(|c| c.share).sum();
+    assert!((share - 1.0).abs() < 1e-9);
+    assert!(
+        summary.occupancy > 0.0 && summary.occupancy <= 1.0,
+        "{}",
+        summary.occupancy
+    );
+    assert!(u128::from(summary.makespan_ns) <= stats.elapsed.as_nanos() * 11 / 10);
+    let all_working = summary.workers.len() as f64 * summary.codelets[1].gflops();
+    assert!(summary.gflops() > 0.0 && summary.gflops() <= all_working);
+    assert_eq!(
+        summary.workers.iter().map(|w| w.tasks).sum::<u64>(),
+        TASKS as u64
+    );
+    assert_eq!(
+        (summary.kept, summary.dropped),
+        (recording.runs[0].kept(), 0)
+    );
+    assert!(summary.ns_per_record > 0.0 && summary.ns_per_record < 10_000.0);
+    let text = summary.to_string();
+    assert!(
+        text.contains("alloc") && text.contains("0 dropped"),
+        "{text}"
+    );
+}
+
+#[test]
+fn what_does_not_fit_is_dropped_and_counted() {
+    let options = RecorderOptions {
+        tasks: 100,
+        memory_events: 5,
+        states: 0,
+        accesses: 7,
+        exact_starts: true,
+    };
+    let (recording, stats, _) = record(schedulers::default_entry(), 1, options);
+    let run = &recording.runs[0];
+    assert!(run.tasks.len() >= 100 && run.tasks.len() < TASKS);
+    assert_eq!(
+        (run.memory.len(), run.accesses.len(), run.states.len()),
+        (5, 7, 0)
+    );
+    assert!(run.dropped > 300 + 25 + 800);
+    assert_eq!(run.submitted, stats.tasks);
+}
+
+#[test]
+fn runs_follow_each_other_on_one_time_axis_even_after_a_failure() {
+    let recorder = Recorder::new(RecorderOptions::for_tasks(TASKS));
+    let config = config(schedulers::default_entry(), 2);
+    let mut store = DataStore::new(HANDLES as usize);
+    let failed = run(&config, &Work, &mut store, &recorder, |submitter| {
+        // Nothing there to read: the task panics.
+        let task = TaskSpec::new(WORK, 0).with(Handle(0), Access::Read);
+        submitter.submit(task.with(Handle(1), Access::ReadWrite))?;
+        Ok(())
+    });
+    assert!(failed.is_err());
+    run(&config, &Work, &mut store, &recorder, program).unwrap();
+    run_sequential(&config, &Work, &mut store, &recorder, program).unwrap();
+    let recording = recorder.finish();
+    let [first, second, third] = &recording.runs[..] else {
+        panic!()
+    };
+    assert_eq!(
+        (first.tasks.len(), first.submitted, first.lost_tracks),
+        (0, 1, 0)
+    );
+    assert_eq!((second.tasks.len(), third.tasks.len()), (TASKS, TASKS));
+    assert!(first.end_ns <= second.begin_ns && second.end_ns <= third.begin_ns);
+    assert_eq!((second.scheduler, third.scheduler), ("lws", "sequential"));
+    assert_eq!(recording.summary(0).occupancy, 0.0);
+}

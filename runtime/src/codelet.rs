@@ -1,0 +1,42 @@
+//! What the application gives to the runtime: its codelets and the scratch memory of a worker.
+//!
+//! Takes nothing; gives the trait [`Application`] and how a task ends. Knows no particular codelet.
+
+use crate::context::TaskContext;
+use crate::store::OutOfMemory;
+
+/// The data and the code that tasks run on. One value is shared by all workers.
+pub trait Application: Sync {
+    /// Working memory that one worker reuses from task to task.
+    type Scratch;
+
+    /// Makes the scratch of `worker`, on the worker's own thread, before its first task.
+    fn scratch(&self, worker: usize) -> Self::Scratch;
+
+    /// The table of codelets; [`CodeletId`](crate::CodeletId) is an index into it.
+    fn codelets(&self) -> &[Codelet<Self>];
+}
+
+/// A kind of task: its name, and one implementation per kind of worker.
+pub struct Codelet<A: Application + ?Sized> {
+    /// The name in traces and errors.
+    pub name: &'static str,
+    /// How a CPU worker runs it, if it can.
+    pub cpu: Option<CpuCode<A>>,
+}
+
+/// An implementation of a codelet on a CPU worker: application, the task with its buffers, the worker's scratch.
+pub type CpuCode<A> =
+    fn(&A, &TaskContext<'_>, &mut <A as Application>::Scratch) -> Result<(), TaskFailure>;
+
+/// Why a task could not do its work; ends the run.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum TaskFailure {
+    /// A buffer could not be allocated.
+    #[error(transparent)]
+    OutOfMemory(#[from] OutOfMemory),
+    /// The codelet says why.
+    #[error("{0}")]
+    Message(String),
+}

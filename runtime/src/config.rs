@@ -1,0 +1,62 @@
+//! How to run.
+//!
+//! Takes what the user chose; gives defaults for the rest, and what a run reports about itself.
+
+use crate::schedulers::{self, SchedulerEntry};
+use crate::topology;
+use std::time::Duration;
+
+/// The options of a run.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Number of workers, at least 1; [`available_threads`](crate::available_threads) by default. The submitting thread
+    /// comes on top; it is busy while it submits and then waits.
+    pub threads: usize,
+    /// The policy; see [`schedulers::by_name`].
+    pub scheduler: &'static SchedulerEntry,
+    /// Pins each worker to a processing unit of its own, cores before their second hardware threads. Has no effect with
+    /// more workers than units, without hwloc, or where the system refuses; [`RunStats::bound_workers`] says.
+    pub bind: bool,
+    /// Flush-to-zero and denormals-are-zero while tasks run. [`RunStats::flush_denormals`] says whether it was had.
+    pub flush_denormals: bool,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Config {
+            threads: topology::available_threads(),
+            scheduler: schedulers::default_entry(),
+            bind: true,
+            flush_denormals: true,
+        }
+    }
+}
+
+impl Config {
+    /// The default with `threads` workers.
+    pub fn with_threads(threads: usize) -> Self {
+        Config {
+            threads,
+            ..Config::default()
+        }
+    }
+}
+
+/// What a run says about itself.
+#[derive(Clone, Debug)]
+pub struct RunStats {
+    /// Tasks submitted, all of them done.
+    pub tasks: u64,
+    /// Number of workers.
+    pub threads: usize,
+    /// Name of the scheduler; `sequential` for none.
+    pub scheduler: &'static str,
+    /// From the call to the end of the last worker.
+    pub elapsed: Duration,
+    /// How many workers were pinned.
+    pub bound_workers: usize,
+    /// Whether tasks ran with denormal numbers flushed to zero.
+    pub flush_denormals: bool,
+    /// The most bytes that lay in the store on the host; see [`DataStore::peak_bytes`](crate::DataStore::peak_bytes).
+    pub peak_bytes: u64,
+}

@@ -1,0 +1,162 @@
+//! What a codelet sees of its task: parameters, buffers, memory.
+//!
+//! Takes a task and the shared store; gives buffers by the index of the access, checked against the declared mode. Knows
+//! no scheduler and no thread.
+
+use crate::codelet::TaskFailure;
+use crate::spec::{Access, Handle, TaskId, TaskSpec, WorkerId};
+use crate::store::{Change, OutOfMemory, ReadBuffer, ScatterBuffer, SharedStore, WriteBuffer};
+use bytemuck::Pod;
+use std::cell::{Cell, RefCell};
+
+/// The running task, as its codelet sees it.
+///
+/// Buffers are taken by the index of their access in [`TaskSpec::accesses`] and given back when dropped; any number of
+/// them can be held at once. Elements are any plain old data of up to 128 bytes' alignment (buffers have 128).
+pub struct TaskContext<'t> {
+    id: TaskId,
+    spec: &'t TaskSpec,
+    worker: WorkerId,
+    store: SharedStore<'t>,
+    changes: RefCell<&'t mut dyn MemorySink>,
+    bytes: Cell<u64>,
+}
+
+/// Who hears of allocations and releases.
+pub(crate) trait MemorySink {
+    fn changed(&mut self, task: TaskId, spec: &TaskSpec, handle: Handle, change: Change);
+}
+
+impl<'t> TaskContext<'t> {
+    pub(crate) fn new(
+        id: TaskId,
+        spec: &'t TaskSpec,
+        worker: WorkerId,
+        store: SharedStore<'t>,
+        changes: &'t mut dyn MemorySink,
+    ) -> Self {
+        TaskContext {
+            id,
+            spec,
+            worker,
+            store,
+            changes: RefCell::new(changes),
+            bytes: Cell::new(0),
+        }
+    }
+
+    /// The task as it was submitted.
+    pub fn task(&self) -> &'t TaskSpec {
+        self.spec
+    }
+
+    /// Its number in the order of submission.
+    pub fn id(&self) -> TaskId {
+        self.id
+    }
+
+    /// The worker that runs it.
+    pub fn worker(&self) -> WorkerId {
+        self.worker
+    }
+
+    /// The buffer of access `index`, to read.
+    ///
+    /// # Panics
+    /// If the access is not `Read` or `ReadWrite`, if the buffer is not allocated, if it is no whole number of `T`, or
+    /// if the task holds it to write.
+    pub fn read<T: Pod>(&self, index: usize) -> ReadBuffer<'t, T> {
+        let handle = self.declared(index, "read", Access::reads);
+        let buffer = self.store.read(handle);
+        self.count(size_of_val(&*buffer));
+        buffer
+    }
+
+    /// The buffer of access `index`, to read and write.
+    ///
+    /// # Panics
+    /// If the access is not `Write` or `ReadWrite`, if the buffer is not allocated, if it is no whole number of `T`, or
+    /// if the task holds it already.
+    pub fn write<T: Pod>(&self, index: usize) -> WriteBuffer<'t, T> {
+        let handle = self.declared(index, "write", Access::is_exclusive);
+        let buffer = self.store.write(handle);
+        self.count(size_of_val(&*buffer));
+        buffer
+    }
+
+    /// The buffer of access `index`, to write the part of it that belongs to this task. All tasks of one group of
+    /// scatters use elements of the same size class: multiples of 8 bytes, or other multiples of 4.
+    ///
+    /// # Panics
+    /// If the access is not `Scatter`, if the buffer is not allocated, or if it is no whole number of `T`.
+    pub fn scatter<T: Pod>(&self, index: usize) -> ScatterBuffer<'t, T> {
+        let handle = self.declared(index, "scatter to", |access| access == Access::Scatter);
+        let buffer = self.store.scatter(handle);
+        self.count(buffer.len() * size_of::<T>());
+        buffer
+    }
+
+    /// Gives `handle` a buffer of `bytes` zero bytes; what it had before is freed first.
+    ///
+    /// # Errors
+    /// If there is no memory; `?` makes it the failure of the task.
+    ///
+    /// # Panics
+    /// If `handle` is not among the task's accesses as `Write` or `ReadWrite`, or if the task holds its buffer.
+    pub fn allocate(&self, handle: Handle, bytes: usize) -> Result<(), OutOfMemory> {
+        self.owned(handle, "allocate");
+        let mut sink = self.changes.borrow_mut();
+        self.store.allocate(handle, bytes, |change| {
+            sink.changed(self.id, self.spec, handle, change);
+        })
+    }
+
+    /// Frees the buffer of `handle`, if it has one.
+    ///
+    /// # Panics
+    /// If `handle` is not among the task's accesses as `Write` or `ReadWrite`, or if the task holds its buffer.
+    pub fn free(&self, handle: Handle) {
+        self.owned(handle, "free");
+        let mut sink = self.changes.borrow_mut();
+        self.store.free(handle, |change| {
+            sink.changed(self.id, self.spec, handle, change);
+        });
+    }
+
+    /// The failure of this task, in words: `return Err(context.fail("..."))` ends the run.
+    pub fn fail(&self, message: impl Into<String>) -> TaskFailure {
+        TaskFailure::Message(message.into())
+    }
+
+    /// Bytes of all buffers that were taken so far.
+    pub(crate) fn bytes_taken(&self) -> u64 {
+        self.bytes.get()
+    }
+
+    fn count(&self, bytes: usize) {
+        self.bytes.set(self.bytes.get() + bytes as u64);
+    }
+
+    fn declared(&self, index: usize, what: &str, allows: impl Fn(Access) -> bool) -> Handle {
+        match self.spec.accesses.get(index) {
+            Some(&(handle, access)) if allows(access) => handle,
+            Some(&(handle, access)) => panic!(
+                "cannot {what} access {index} (handle {}): it was declared {access:?}",
+                handle.0
+            ),
+            None => panic!(
+                "cannot {what} access {index}: the task has {}",
+                self.spec.accesses.len()
+            ),
+        }
+    }
+
+    fn owned(&self, handle: Handle, what: &str) {
+        let mut accesses = self.spec.accesses.iter();
+        assert!(
+            accesses.any(|&(h, access)| h == handle && access.is_exclusive()),
+            "cannot {what} handle {}: the task does not declare it Write or ReadWrite",
+            handle.0
+        );
+    }
+}

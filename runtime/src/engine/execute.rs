@@ -1,0 +1,137 @@
+//! One task, run on the current thread; and the lane to which its thread writes what happens.
+//!
+//! Takes a task, the application, the store; gives the bytes it touched or why it failed. Knows no dependency.
+
+use crate::codelet::{Application, TaskFailure};
+use crate::context::{MemorySink, TaskContext};
+use crate::error::{RunError, panic_message};
+use crate::observer::{MemoryRecord, Observer, StateRecord, TaskRecord, Track, WorkerState};
+use crate::spec::{Handle, TaskId, TaskSpec, WorkerId};
+use crate::store::{Change, OutOfMemory, SharedStore};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// Runs a task.
+pub(super) fn execute<A: Application>(
+    app: &A,
+    store: SharedStore<'_>,
+    id: TaskId,
+    spec: &TaskSpec,
+    worker: WorkerId,
+    scratch: &mut A::Scratch,
+    memory: &mut dyn MemorySink,
+) -> Result<u64, RunError> {
+    let codelet = &app.codelets()[spec.codelet.0 as usize];
+    let code = codelet.cpu.expect("checked at submission");
+    let context = TaskContext::new(id, spec, worker, store, memory);
+    let (name, node) = (codelet.name, spec.node);
+    // Unwind safety: after a panic no further task runs, and neither the scratch nor the application is used by the run.
+    match catch_unwind(AssertUnwindSafe(|| code(app, &context, scratch))) {
+        Ok(Ok(())) => Ok(context.bytes_taken()),
+        Ok(Err(TaskFailure::OutOfMemory(OutOfMemory { bytes }))) => Err(RunError::OutOfMemory {
+            codelet: name,
+            node,
+            bytes,
+        }),
+        Ok(Err(TaskFailure::Message(message))) => Err(RunError::TaskFailed {
+            codelet: name,
+            node,
+            message,
+        }),
+        Err(payload) => Err(RunError::TaskPanicked {
+            codelet: name,
+            node,
+            message: panic_message(&*payload),
+        }),
+    }
+}
+
+/// Panics, at submission, unless a CPU worker can run `spec` on the handles of `store`.
+pub(super) fn check<A: Application>(app: &A, store: &SharedStore<'_>, spec: &TaskSpec) {
+    let codelet = app.codelets().get(spec.codelet.0 as usize);
+    let codelet = codelet.unwrap_or_else(|| panic!("there is no codelet {}", spec.codelet.0));
+    assert!(
+        codelet.cpu.is_some(),
+        "no worker can run the codelet `{}`",
+        codelet.name
+    );
+    for &(handle, _) in &spec.accesses {
+        assert!(
+            (handle.0 as usize) < store.handles(),
+            "there is no handle {}: the store has {}",
+            handle.0,
+            store.handles()
+        );
+    }
+}
+
+/// A worker's side of the observer.
+pub(super) struct Recorder<'o, O: Observer> {
+    pub(super) observer: &'o O,
+    pub(super) track: O::Track,
+    pub(super) worker: WorkerId,
+}
+
+impl<O: Observer> Recorder<'_, O> {
+    /// Now, if anybody wants to know.
+    pub(super) fn clock(&self) -> u64 {
+        self.observer.clock()
+    }
+
+    pub(super) fn task(&mut self, id: TaskId, spec: &TaskSpec, bytes: u64, times: Times) {
+        if O::ACTIVE {
+            self.track.task(&TaskRecord {
+                id,
+                codelet: spec.codelet,
+                worker: self.worker as u16,
+                node: spec.node,
+                params: spec.params,
+                priority: spec.priority,
+                flops: spec.flops,
+                bytes,
+                submit: times.submit,
+                ready: times.ready,
+                start: times.start,
+                end: times.end,
+            });
+        }
+    }
+
+    /// The worker has been in `state` since `start`; returns now.
+    pub(super) fn state_since(&mut self, state: WorkerState, start: u64) -> u64 {
+        let end = self.clock();
+        if O::ACTIVE {
+            self.track.state(&StateRecord {
+                worker: self.worker as u16,
+                state,
+                start,
+                end,
+            });
+        }
+        end
+    }
+}
+
+/// The time-stamps of a task.
+#[derive(Clone, Copy)]
+pub(super) struct Times {
+    pub(super) submit: u64,
+    pub(super) ready: u64,
+    pub(super) start: u64,
+    pub(super) end: u64,
+}
+
+impl<O: Observer> MemorySink for Recorder<'_, O> {
+    fn changed(&mut self, task: TaskId, spec: &TaskSpec, handle: Handle, change: Change) {
+        if O::ACTIVE {
+            self.track.memory(&MemoryRecord {
+                ticks: self.observer.clock(),
+                handle,
+                task,
+                node: spec.node,
+                memory: change.memory,
+                delta_bytes: change.delta_bytes,
+                after_bytes: change.after_bytes,
+            });
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! A run without workers: each task is done where it is submitted. The oracle for all others.
+//!
+//! Takes and gives what `run.rs` does, with the same events and the same memory accounting; knows no dependency, no
+//! scheduler, no thread.
+
+use super::execute::{Recorder, Times, check, execute};
+use super::submit::{Sink, Submitter};
+use crate::codelet::Application;
+use crate::config::{Config, RunStats};
+use crate::denormals::FlushDenormals;
+use crate::error::{RunError, Stopped};
+use crate::observer::{Lane, Observer, RunInfo, Track};
+use crate::spec::{TaskId, TaskSpec};
+use crate::store::{DataStore, SharedStore};
+use std::time::Instant;
+
+/// Runs each task when it is submitted, on the calling thread (worker 0). Of `config` only `flush_denormals` counts; it
+/// is undone at the end.
+///
+/// # Errors
+/// The first failure of a task.
+///
+/// # Panics
+/// If `submit` or the application's `scratch` panics.
+pub fn run_sequential<A, O, R, F>(
+    config: &Config,
+    app: &A,
+    store: &mut DataStore,
+    observer: &O,
+    submit: F,
+) -> Result<(R, RunStats), RunError>
+where
+    A: Application,
+    O: Observer,
+    F: FnOnce(&mut Submitter<'_>) -> Result<R, Stopped>,
+{
+    let begin = Instant::now();
+    let store = store.share();
+    let codelets: Vec<_> = app.codelets().iter().map(|codelet| codelet.name).collect();
+    observer.begin(&RunInfo {
+        workers: 1,
+        scheduler: "sequential",
+        codelets: &codelets,
+        bound_to: &[None],
+        host_bytes: store.bytes(),
+    });
+    let flush = config.flush_denormals.then(FlushDenormals::set).flatten();
+    let mut here = Here {
+        app,
+        store,
+        scratch: app.scratch(0),
+        submission: observer.attach(Lane::Submission),
+        recorder: Recorder {
+            observer,
+            track: observer.attach(Lane::Worker(0)),
+            worker: 0,
+        },
+        submitted: 0,
+        error: None,
+    };
+    let outcome = submit(&mut Submitter::new(&mut here));
+    observer.detach(here.submission);
+    observer.detach(here.recorder.track);
+    if let Some(error) = here.error {
+        return Err(error);
+    }
+    let result = outcome.expect("who says that the run has stopped has it from a run that failed");
+    let stats = RunStats {
+        tasks: u64::from(here.submitted),
+        threads: 1,
+        scheduler: "sequential",
+        elapsed: begin.elapsed(),
+        bound_workers: 0,
+        flush_denormals: flush.is_some(),
+        peak_bytes: store.peak_bytes(),
+    };
+    Ok((result, stats))
+}
+
+struct Here<'r, A: Application, O: Observer> {
+    app: &'r A,
+    store: SharedStore<'r>,
+    scratch: A::Scratch,
+    submission: O::Track,
+    recorder: Recorder<'r, O>,
+    submitted: u32,
+    error: Option<RunError>,
+}
+
+impl<A: Application, O: Observer> Sink for Here<'_, A, O> {
+    fn submit(&mut self, spec: TaskSpec) -> Result<TaskId, Stopped> {
+        if self.error.is_some() {
+            return Err(Stopped(()));
+        }
+        check(self.app, &self.store, &spec);
+        let id = TaskId(self.submitted);
+        self.submitted += 1;
+        let start = self.recorder.clock();
+        if O::ACTIVE {
+            self.submission.submitted(id, &spec, start);
+        }
+        let (scratch, recorder) = (&mut self.scratch, &mut self.recorder);
+        match execute(self.app, self.store, id, &spec, 0, scratch, recorder) {
+            Ok(bytes) => {
+                let end = recorder.clock();
+                let (submit, ready) = (start, start);
+                recorder.task(
+                    id,
+                    &spec,
+                    bytes,
+                    Times {
+                        submit,
+                        ready,
+                        start,
+                        end,
+                    },
+                );
+                Ok(id)
+            }
+            Err(error) => {
+                self.error = Some(error);
+                Err(Stopped(()))
+            }
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! The life of a worker: pop, execute, release; spin, sleep; end.
+//!
+//! Takes its number; gives nothing but done tasks, or the error that ends the run. Knows no policy.
+
+use super::Engine;
+use super::execute::{Recorder, Times, execute};
+use crate::codelet::Application;
+use crate::denormals::FlushDenormals;
+use crate::error::{RunError, panic_message};
+use crate::observer::{Lane, Observer, WorkerState};
+use crate::schedulers::Wake;
+use crate::spec::WorkerId;
+use crate::sync::Ordering;
+use crate::task::ReadyTask;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// How often a worker without a task asks again before it sleeps; with the pauses between, some microseconds.
+const SPIN_ROUNDS: u32 = 100;
+
+/// The body of a worker's thread. Does not panic.
+pub(super) fn work<A: Application, O: Observer>(engine: &Engine<'_, A, O>, worker: WorkerId) {
+    // Unwind safety: `fail` ends the run, after which nobody uses what the panic may have left half done.
+    let served = catch_unwind(AssertUnwindSafe(|| serve(engine, worker)));
+    if let Err(payload) = served {
+        let message = panic_message(&*payload);
+        engine.fail(RunError::WorkerPanicked { worker, message });
+    }
+}
+
+fn serve<A: Application, O: Observer>(engine: &Engine<'_, A, O>, worker: WorkerId) {
+    engine.sleep.register(worker);
+    if engine.bind && engine.platform.bind_here(worker) {
+        engine.bound_workers.fetch_add(1, Ordering::Relaxed);
+    }
+    let flush = engine.flush_denormals.then(FlushDenormals::set).flatten();
+    if flush.is_some() {
+        engine.flushing_workers.fetch_add(1, Ordering::Relaxed);
+    }
+    let mut scratch = engine.app.scratch(worker);
+    let mut recorder = Recorder {
+        observer: engine.observer,
+        track: engine.observer.attach(Lane::Worker(worker)),
+        worker,
+    };
+    let mut free_since = recorder.clock();
+    while !engine.is_stopped() {
+        let (task, start) = match engine.scheduler.pop(worker) {
+            Some(task) => (task, engine.observer.start_after(free_since)),
+            None => match find(engine, &mut recorder, free_since) {
+                Some(found) => found,
+                None => break,
+            },
+        };
+        let (id, spec) = (task.id(), task.spec());
+        let (app, store) = (engine.app, engine.store);
+        let done = execute(app, store, id, spec, worker, &mut scratch, &mut recorder);
+        let end = recorder.clock();
+        let bytes = match done {
+            Ok(bytes) => bytes,
+            Err(error) => {
+                engine.fail(error);
+                break;
+            }
+        };
+        engine.complete(&task, worker, end);
+        let (submit, ready) = (task.submit_ticks(), task.ready_ticks());
+        let times = Times {
+            submit,
+            ready,
+            start,
+            end,
+        };
+        recorder.task(id, spec, bytes, times);
+        free_since = end;
+    }
+    engine.observer.detach(recorder.track);
+}
+
+/// Waits for a task; gives it and the time it was found, or `None` when the run is over. The scheduler had none for this
+/// worker, which has been without since `free_since`.
+#[cold]
+fn find<A: Application, O: Observer>(
+    engine: &Engine<'_, A, O>,
+    recorder: &mut Recorder<'_, O>,
+    free_since: u64,
+) -> Option<(ReadyTask, u64)> {
+    let worker = recorder.worker;
+    let mut since = recorder.state_since(WorkerState::Scheduling, free_since);
+    loop {
+        for _ in 0..SPIN_ROUNDS {
+            if engine.is_over() {
+                recorder.state_since(WorkerState::Idle, since);
+                return None;
+            }
+            if let Some(task) = engine.scheduler.pop(worker) {
+                return Some((task, recorder.state_since(WorkerState::Idle, since)));
+            }
+            std::hint::spin_loop();
+        }
+        engine.sleep.announce(worker);
+        let over = engine.is_over();
+        let last_look = if over {
+            None
+        } else {
+            engine.scheduler.pop(worker)
+        };
+        if over || last_look.is_some() {
+            engine.sleep.retract(worker);
+            let now = recorder.state_since(WorkerState::Idle, since);
+            return last_look.map(|task| (pass_on(engine, task), now));
+        }
+        since = recorder.state_since(WorkerState::Idle, since);
+        engine.sleep.park(worker);
+        since = recorder.state_since(WorkerState::Sleeping, since);
+        if let Some(task) = engine.scheduler.pop(worker) {
+            return Some((pass_on(engine, task), since));
+        }
+    }
+}
+
+/// A worker that was in bed may have been called for one task and found another: if tasks are left, it calls the next.
+fn pass_on<A: Application, O: Observer>(engine: &Engine<'_, A, O>, task: ReadyTask) -> ReadyTask {
+    if engine.scheduler.queued() > 0 {
+        engine.sleep.wake(Wake::Any);
+    }
+    task
+}

@@ -1,0 +1,168 @@
+//! What can be seen of a run while it goes on: one small interface, and the unit type for nobody looking.
+//!
+//! Takes the events of each thread; gives nothing back, so that an observer cannot change a run. Knows no file format,
+//! no buffer and no unit of time: a *tick* is whatever [`Observer::clock`] counts.
+//!
+//! Each thread of a run owns one [`Track`] (attached on that thread, handed back at its end), so that noting an event
+//! needs no lock. Everything is an event at its *end*: one record a task, not two.
+
+use crate::spec::{CodeletId, Handle, TaskId, TaskSpec, WorkerId};
+use crate::store::MemoryNode;
+
+/// Somebody who watches runs.
+pub trait Observer: Sync {
+    /// What one thread writes its events to.
+    type Track: Track;
+
+    /// `false` lets the compiler remove all that only serves observation.
+    const ACTIVE: bool = true;
+
+    /// A run begins; before any `attach` of it.
+    fn begin(&self, run: &RunInfo<'_>) {
+        let _ = run;
+    }
+
+    /// Makes the track of `lane`, on the thread that will own it. It may allocate.
+    fn attach(&self, lane: Lane) -> Self::Track;
+
+    /// Takes back the track of a thread that has ended its work. A track whose thread panicked outside of a task does
+    /// not come back.
+    fn detach(&self, track: Self::Track);
+
+    /// Now, in ticks; comparable between threads.
+    fn clock(&self) -> u64;
+
+    /// The start of a task whose worker found it at once after a task that ended at `end` ticks. The default reads the
+    /// clock, so that the time between is seen as the runtime's own; returning `end` saves that reading and counts the
+    /// time between to the task.
+    fn start_after(&self, end: u64) -> u64 {
+        let _ = end;
+        self.clock()
+    }
+}
+
+/// Where one thread writes its events. Called on paths where it must neither wait nor allocate.
+pub trait Track {
+    /// A task was submitted (submission's lane only).
+    fn submitted(&mut self, id: TaskId, spec: &TaskSpec, ticks: u64);
+    /// A task has ended.
+    fn task(&mut self, record: &TaskRecord);
+    /// A buffer was allocated or freed.
+    fn memory(&mut self, record: &MemoryRecord);
+    /// A worker was, for a while, neither in a task nor between two of them.
+    fn state(&mut self, record: &StateRecord);
+}
+
+/// Which thread's events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lane {
+    /// The thread that submits.
+    Submission,
+    /// A worker. (In a sequential run worker 0 is on the submitting thread.)
+    Worker(WorkerId),
+}
+
+/// What is known when a run begins.
+#[derive(Clone, Debug)]
+pub struct RunInfo<'r> {
+    /// Number of workers.
+    pub workers: usize,
+    /// Name of the scheduler; `sequential` for none.
+    pub scheduler: &'static str,
+    /// Names of the codelets, by [`CodeletId`].
+    pub codelets: &'r [&'static str],
+    /// Per worker, the processing unit it will be pinned to, by the operating system's number.
+    pub bound_to: &'r [Option<u32>],
+    /// Bytes on the host when the run begins.
+    pub host_bytes: u64,
+}
+
+/// One task, from submission to end. Times in ticks; `submit <= ready <= start <= end`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TaskRecord {
+    /// Number in the order of submission.
+    pub id: TaskId,
+    /// Its codelet.
+    pub codelet: CodeletId,
+    /// Its worker.
+    pub worker: u16,
+    /// Its tree node.
+    pub node: u32,
+    /// Its parameters.
+    pub params: [u32; 6],
+    /// Its priority.
+    pub priority: i64,
+    /// Its floating-point operations.
+    pub flops: u64,
+    /// Bytes of all buffers it took in hand, each time it took them.
+    pub bytes: u64,
+    /// When it was submitted.
+    pub submit: u64,
+    /// When the last task it waited for was over.
+    pub ready: u64,
+    /// When its codelet began.
+    pub start: u64,
+    /// When its codelet ended.
+    pub end: u64,
+}
+
+/// One allocation or release.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MemoryRecord {
+    /// When.
+    pub ticks: u64,
+    /// What.
+    pub handle: Handle,
+    /// By which task.
+    pub task: TaskId,
+    /// For which tree node.
+    pub node: u32,
+    /// Where.
+    pub memory: MemoryNode,
+    /// Bytes gained (positive) or given back (negative).
+    pub delta_bytes: i64,
+    /// Bytes on that memory node after it: over all records, their maximum is the peak of the store.
+    pub after_bytes: u64,
+}
+
+/// What a worker did while it had no task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WorkerState {
+    /// Asked the scheduler, in vain.
+    Scheduling,
+    /// Looked again and again.
+    Idle,
+    /// Slept until woken.
+    Sleeping,
+}
+
+/// A span of one worker without a task, in ticks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StateRecord {
+    /// Which worker.
+    pub worker: u16,
+    /// What it did.
+    pub state: WorkerState,
+    /// From.
+    pub start: u64,
+    /// To.
+    pub end: u64,
+}
+
+/// Nobody looks: no clock is read, and all of it compiles to nothing.
+impl Observer for () {
+    type Track = ();
+    const ACTIVE: bool = false;
+    fn attach(&self, _: Lane) {}
+    fn detach(&self, (): ()) {}
+    fn clock(&self) -> u64 {
+        0
+    }
+}
+
+impl Track for () {
+    fn submitted(&mut self, _: TaskId, _: &TaskSpec, _: u64) {}
+    fn task(&mut self, _: &TaskRecord) {}
+    fn memory(&mut self, _: &MemoryRecord) {}
+    fn state(&mut self, _: &StateRecord) {}
+}

@@ -1,0 +1,43 @@
+//! `prio`: one central priority queue; first in, first out inside one priority.
+
+use super::queue::PriorityQueue;
+use super::{Scheduler, SchedulerEntry, Wake};
+use crate::spec::WorkerId;
+use crate::sync::{AtomicUsize, Mutex, Ordering, lock};
+use crate::task::ReadyTask;
+
+pub(super) const ENTRY: SchedulerEntry = SchedulerEntry {
+    name: "prio",
+    about: "one central queue by priority, oldest first inside one priority",
+    create: |_| Box::new(Prio::default()),
+};
+
+#[derive(Default)]
+struct Prio {
+    queue: Mutex<PriorityQueue>,
+    /// Length of `queue`, so that a pop from an empty one takes no lock. Written under the lock.
+    len: AtomicUsize,
+}
+
+impl Scheduler for Prio {
+    fn push(&self, task: ReadyTask, _: Option<WorkerId>) -> Wake {
+        let mut queue = lock(&self.queue);
+        queue.push(task);
+        self.len.store(queue.len(), Ordering::Release);
+        Wake::Any
+    }
+
+    fn pop(&self, _: WorkerId) -> Option<ReadyTask> {
+        if self.queued() == 0 {
+            return None;
+        }
+        let mut queue = lock(&self.queue);
+        let task = queue.pop_oldest();
+        self.len.store(queue.len(), Ordering::Release);
+        task
+    }
+
+    fn queued(&self) -> usize {
+        self.len.load(Ordering::Acquire)
+    }
+}

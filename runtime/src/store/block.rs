@@ -1,0 +1,72 @@
+//! One aligned, zeroed block of memory.
+//!
+//! Takes a size; gives its start. Knows no handle and no claim. One of the files with unsafe code (see `mod.rs`).
+
+use std::alloc::{Layout, alloc_zeroed, dealloc};
+use std::ptr::NonNull;
+
+/// Alignment of every buffer, in bytes: two cache lines, so that neighbours never share a pair that is fetched at once.
+pub const ALIGNMENT: usize = 128;
+
+/// What the allocator guarantees anyway. Asking it for no more lets it use `calloc`, which takes large blocks as zero
+/// pages from the system, untouched until somebody writes them; for a larger alignment it would clear them by hand.
+const BASE_ALIGNMENT: usize = 16;
+
+/// An owned block; its address does not change when the value moves.
+pub(super) struct Block {
+    base: NonNull<u8>,
+    start: NonNull<u8>,
+    len: usize,
+}
+
+// SAFETY: a block owns its memory as a `Box<[u8]>` does; only the pointers hide it.
+unsafe impl Send for Block {}
+
+impl Block {
+    /// A block of `len` bytes, all 0, or `None` where there is no memory for it.
+    pub(super) fn zeroed(len: usize) -> Option<Block> {
+        let layout = Self::layout(len)?;
+        // SAFETY: the layout's size is at least ALIGNMENT, not 0.
+        let base = NonNull::new(unsafe { alloc_zeroed(layout) })?;
+        let skip = base.align_offset(ALIGNMENT);
+        assert!(skip <= ALIGNMENT - BASE_ALIGNMENT);
+        // SAFETY: skip + len <= size of the layout, by the line above and by `layout`.
+        let start = unsafe { base.add(skip) };
+        Some(Block { base, start, len })
+    }
+
+    fn layout(len: usize) -> Option<Layout> {
+        let size = len.checked_add(ALIGNMENT)?;
+        Layout::from_size_align(size, BASE_ALIGNMENT).ok()
+    }
+
+    /// Its first byte, aligned to [`ALIGNMENT`]; valid for `len` initialised bytes while the block lives.
+    pub(super) fn start(&self) -> NonNull<u8> {
+        self.start
+    }
+
+    /// Its length in bytes.
+    pub(super) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Its bytes.
+    pub(super) fn bytes(&self) -> &[u8] {
+        // SAFETY: `start` is valid for `len` initialised bytes, owned by the block and thus borrowed as it is.
+        unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.len) }
+    }
+
+    /// Its bytes, to write.
+    pub(super) fn bytes_mut(&mut self) -> &mut [u8] {
+        // SAFETY: as in `bytes`, and the exclusive borrow of the block is one of its bytes.
+        unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.len) }
+    }
+}
+
+impl Drop for Block {
+    fn drop(&mut self) {
+        let layout = Self::layout(self.len).expect("the layout it was allocated with");
+        // SAFETY: `base` came from this allocator with this layout, and nobody frees it but this drop.
+        unsafe { dealloc(self.base.as_ptr(), layout) }
+    }
+}

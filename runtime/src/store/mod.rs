@@ -1,0 +1,186 @@
+//! The data store: one slot per handle, with the buffer that lies there.
+//!
+//! Takes a number of handles; gives aligned, zeroed buffers and counts their bytes. Knows no task, no dependency and no
+//! element type.
+//!
+//! # The room with unsafe code
+//! All unsafe code that touches the application's data is in this folder (`block.rs`, `buffers.rs`, `shared.rs`), and
+//! it relies on nothing outside of it:
+//!
+//! * The store is either *owned* ([`DataStore`]: borrows checked by the compiler) or *shared* by a run
+//!   ([`SharedStore`], which borrows the store exclusively for as long as it exists). `get` needs the first, so it can
+//!   never see a buffer that a task holds.
+//! * While shared, a block is touched only under a claim on its slot (`claim.rs`), checked at run time by one atomic
+//!   word. A wrong order of tasks ends in a panic, not in a data race.
+//! * Memory is zeroed when it is allocated, always: a `&mut [T]` over memory that nobody wrote would be undefined, and
+//!   for large blocks zeros come free with the pages, which the worker that touches them first gets near to it.
+
+mod account;
+mod block;
+mod buffers;
+mod claim;
+mod shared;
+
+pub use block::ALIGNMENT;
+pub use buffers::{ReadBuffer, ScatterBuffer, WriteBuffer};
+
+pub(crate) use account::Change;
+pub(crate) use shared::SharedStore;
+
+use crate::spec::Handle;
+use account::Account;
+use block::Block;
+use bytemuck::Pod;
+use claim::Claim;
+use std::cell::UnsafeCell;
+
+/// Where buffers lie: node 0 is the host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct MemoryNode(pub u16);
+
+impl MemoryNode {
+    /// The memory that CPU workers use.
+    pub const HOST: MemoryNode = MemoryNode(0);
+}
+
+/// A buffer could not be allocated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("out of memory: cannot allocate {bytes} bytes")]
+pub struct OutOfMemory {
+    /// Size of the buffer, in bytes.
+    pub bytes: usize,
+}
+
+/// The data of an application: per handle a buffer, or none.
+pub struct DataStore {
+    slots: Vec<Slot>,
+    /// By memory node.
+    accounts: Vec<Account>,
+}
+
+struct Slot {
+    claim: Claim,
+    replica: UnsafeCell<Option<Replica>>,
+}
+
+/// The content of a handle on one memory node.
+struct Replica {
+    memory: MemoryNode,
+    block: Block,
+}
+
+impl DataStore {
+    /// A store with the handles `0..handles`, all without a buffer.
+    pub fn new(handles: usize) -> Self {
+        let mut store = DataStore {
+            slots: Vec::new(),
+            accounts: vec![Account::default()],
+        };
+        store.grow(handles);
+        store
+    }
+
+    /// Adds handles until there are `handles`; never removes one.
+    pub fn grow(&mut self, handles: usize) {
+        let slot = || Slot {
+            claim: Claim::free(),
+            replica: UnsafeCell::new(None),
+        };
+        let handles = handles.max(self.slots.len());
+        self.slots.resize_with(handles, slot);
+    }
+
+    /// Number of handles.
+    pub fn handles(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// Gives `handle` a buffer of `bytes` zero bytes, aligned to [`ALIGNMENT`]; what it had before is freed first.
+    ///
+    /// # Errors
+    /// If there is no memory for it.
+    pub fn allocate(&mut self, handle: Handle, bytes: usize) -> Result<(), OutOfMemory> {
+        self.free(handle);
+        let block = Block::zeroed(bytes).ok_or(OutOfMemory { bytes })?;
+        let memory = MemoryNode::HOST;
+        self.accounts[memory.0 as usize].add(bytes);
+        *self.slot_mut(handle) = Some(Replica { memory, block });
+        Ok(())
+    }
+
+    /// Frees the buffer of `handle`, if it has one.
+    pub fn free(&mut self, handle: Handle) {
+        if let Some(replica) = self.slot_mut(handle).take() {
+            self.accounts[replica.memory.0 as usize].remove(replica.block.len());
+        }
+    }
+
+    /// The bytes of `handle`, if it has a buffer.
+    pub fn get(&self, handle: Handle) -> Option<&[u8]> {
+        // SAFETY: slots change through `&mut self` or through a `SharedStore`, which borrows the store exclusively; so
+        // while `&self` lives nobody changes this slot or its bytes.
+        let replica = unsafe { &*self.slots[handle.0 as usize].replica.get() };
+        replica.as_ref().map(|replica| replica.block.bytes())
+    }
+
+    /// The bytes of `handle` to write, if it has a buffer.
+    pub fn get_mut(&mut self, handle: Handle) -> Option<&mut [u8]> {
+        let replica = self.slot_mut(handle).as_mut();
+        replica.map(|replica| replica.block.bytes_mut())
+    }
+
+    /// The buffer of `handle` as elements of `T`.
+    ///
+    /// # Panics
+    /// If its length is no whole number of them.
+    pub fn get_as<T: Pod>(&self, handle: Handle) -> Option<&[T]> {
+        self.get(handle).map(bytemuck::cast_slice)
+    }
+
+    /// The buffer of `handle` as elements of `T`, to write.
+    ///
+    /// # Panics
+    /// If its length is no whole number of them.
+    pub fn get_mut_as<T: Pod>(&mut self, handle: Handle) -> Option<&mut [T]> {
+        self.get_mut(handle).map(bytemuck::cast_slice_mut)
+    }
+
+    /// Bytes of all buffers on the host.
+    pub fn bytes(&self) -> u64 {
+        self.accounts[MemoryNode::HOST.0 as usize].now()
+    }
+
+    /// The most bytes that lay on the host since the store was made or [`reset_peak`](Self::reset_peak) was called.
+    pub fn peak_bytes(&self) -> u64 {
+        self.accounts[MemoryNode::HOST.0 as usize].peak()
+    }
+
+    /// Lets the peak start again from what lies there now.
+    pub fn reset_peak(&mut self) {
+        self.accounts.iter().for_each(Account::reset_peak);
+    }
+
+    /// Lends the store to a run.
+    pub(crate) fn share(&mut self) -> SharedStore<'_> {
+        for slot in &mut self.slots {
+            // A guard that was leaked in an earlier run can't hold anything any more.
+            slot.claim = Claim::free();
+        }
+        SharedStore::new(self)
+    }
+
+    fn slot_mut(&mut self, handle: Handle) -> &mut Option<Replica> {
+        self.slots[handle.0 as usize].replica.get_mut()
+    }
+}
+
+// SAFETY: what a slot hides in its `UnsafeCell` is `Send`, is read through `&DataStore` only (`get`), and is changed
+// either through `&mut DataStore` or through a `SharedStore`, under a claim.
+unsafe impl Sync for DataStore {}
+
+impl std::fmt::Debug for DataStore {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (handles, bytes) = (self.handles(), self.bytes());
+        write!(f, "DataStore {{ handles: {handles}, bytes: {bytes} }}")
+    }
+}

@@ -1,0 +1,129 @@
+//! The data store while a run has it: buffers are claimed by many workers.
+//!
+//! Takes the exclusive borrow of a [`DataStore`]; gives buffers under claims. Knows no task. One of the files with unsafe
+//! code (see `mod.rs`).
+
+use super::account::Change;
+use super::block::Block;
+use super::buffers::Held;
+use super::claim::Mode;
+use super::{DataStore, MemoryNode, OutOfMemory, ReadBuffer, Replica, ScatterBuffer, WriteBuffer};
+use crate::spec::Handle;
+use bytemuck::Pod;
+
+/// A store that a run has borrowed; copies are the same borrow. It is made from an exclusive borrow, so for `'s` nobody
+/// else can reach the store, and `DataStore::get` must not be called in this file.
+#[derive(Clone, Copy)]
+pub(crate) struct SharedStore<'s> {
+    store: &'s DataStore,
+}
+
+impl<'s> SharedStore<'s> {
+    pub(super) fn new(store: &'s mut DataStore) -> Self {
+        SharedStore { store }
+    }
+
+    /// Number of handles.
+    pub(crate) fn handles(&self) -> usize {
+        self.store.slots.len()
+    }
+
+    /// Bytes on the host now.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.store.bytes()
+    }
+
+    /// The most bytes that lay on the host.
+    pub(crate) fn peak_bytes(&self) -> u64 {
+        self.store.peak_bytes()
+    }
+
+    /// The buffer of `handle`, shared with other readers.
+    pub(crate) fn read<T: Pod>(&self, handle: Handle) -> ReadBuffer<'s, T> {
+        ReadBuffer::new(self.hold(handle, Mode::Shared))
+    }
+
+    /// The buffer of `handle`, alone.
+    pub(crate) fn write<T: Pod>(&self, handle: Handle) -> WriteBuffer<'s, T> {
+        WriteBuffer::new(self.hold(handle, Mode::Exclusive))
+    }
+
+    /// The buffer of `handle`, shared with others that scatter.
+    pub(crate) fn scatter<T: Pod>(&self, handle: Handle) -> ScatterBuffer<'s, T> {
+        ScatterBuffer::new(self.hold(handle, ScatterBuffer::<T>::MODE))
+    }
+
+    fn hold(&self, handle: Handle, mode: Mode) -> Held<'s> {
+        let slot = &self.store.slots[handle.0 as usize];
+        if !slot.claim.try_claim(mode) {
+            conflict(handle, mode);
+        }
+        // SAFETY: under a claim of any mode nobody replaces or drops the replica (`replace` needs the exclusive claim),
+        // and this reference to the slot's content, not to its bytes, ends here.
+        let place = unsafe { &*slot.replica.get() }
+            .as_ref()
+            .map(|replica| (replica.block.start(), replica.block.len()));
+        let Some((start, len)) = place else {
+            slot.claim.release(mode);
+            panic!("handle {} has no buffer", handle.0);
+        };
+        Held {
+            claim: &slot.claim,
+            mode,
+            start,
+            len,
+        }
+    }
+
+    /// Gives `handle` a buffer of `bytes` zero bytes on the host; `change` hears of what was freed and allocated.
+    pub(crate) fn allocate(
+        &self,
+        handle: Handle,
+        bytes: usize,
+        mut change: impl FnMut(Change),
+    ) -> Result<(), OutOfMemory> {
+        self.free(handle, &mut change);
+        let block = Block::zeroed(bytes).ok_or(OutOfMemory { bytes })?;
+        let memory = MemoryNode::HOST;
+        self.replace(handle, Some(Replica { memory, block }));
+        change(Change {
+            memory,
+            delta_bytes: bytes as i64,
+            after_bytes: self.store.accounts[memory.0 as usize].add(bytes),
+        });
+        Ok(())
+    }
+
+    /// Frees the buffer of `handle`, if it has one; `change` hears of it.
+    pub(crate) fn free(&self, handle: Handle, mut change: impl FnMut(Change)) {
+        if let Some(Replica { memory, block }) = self.replace(handle, None) {
+            let bytes = block.len();
+            drop(block);
+            change(Change {
+                memory,
+                delta_bytes: -(bytes as i64),
+                after_bytes: self.store.accounts[memory.0 as usize].remove(bytes),
+            });
+        }
+    }
+
+    fn replace(&self, handle: Handle, replica: Option<Replica>) -> Option<Replica> {
+        let slot = &self.store.slots[handle.0 as usize];
+        if !slot.claim.try_claim(Mode::Exclusive) {
+            conflict(handle, Mode::Exclusive);
+        }
+        // SAFETY: the exclusive claim is held: no buffer of this handle exists, and nobody else is in here.
+        let before = std::mem::replace(unsafe { &mut *slot.replica.get() }, replica);
+        slot.claim.release(Mode::Exclusive);
+        before
+    }
+}
+
+#[cold]
+fn conflict(handle: Handle, mode: Mode) -> ! {
+    panic!(
+        "handle {} is held in another mode than {mode:?}: taken twice by one task, or by two tasks that should have \
+         been ordered",
+        handle.0
+    );
+}

@@ -1,0 +1,144 @@
+//! A submitted task: a reference-counted node of the task graph that lives until it is done.
+//!
+//! Takes a [`TaskSpec`] and its number; gives the countdown of its predecessors and the list of its successors. Knows
+//! neither where it queues nor who runs it.
+//!
+//! ```text
+//!   submission        pending = 1 (the submission's own share)
+//!     link(p -> t)    pending += 1, t joins p.successors          (nothing if p has finished)
+//!     sealed          pending -= 1 --+
+//!   p finishes        pending -= 1 --+--> whoever brings it to 0 makes t ready
+//! ```
+//!
+//! Orderings: every decrement of `pending` is acquire-release, so the one that reaches 0 sees all that the predecessors
+//! wrote. The lock around `successors` orders a link against the finish of the predecessor: either the link is in the
+//! list that the finish takes, or it sees that the predecessor has finished, and what that wrote.
+
+use crate::dependencies::FlowNode;
+use crate::spec::{CodeletId, TaskId, TaskSpec};
+use crate::sync::{Arc, AtomicBool, AtomicU32, AtomicU64, Mutex, Ordering, lock};
+use smallvec::SmallVec;
+
+/// A task all of whose predecessors have finished: what schedulers queue.
+pub type ReadyTask = Arc<Task>;
+
+pub(crate) type Successors = SmallVec<[Arc<Task>; 4]>;
+
+/// A submitted task.
+pub struct Task {
+    id: TaskId,
+    spec: TaskSpec,
+    submit: u64,
+    /// The latest time-stamp of what it waited for.
+    ready: AtomicU64,
+    pending: AtomicU32,
+    /// The successor linked last, plus one: edges to one task come in a row, so this alone removes duplicates.
+    last_linked: AtomicU32,
+    finished: AtomicBool,
+    /// `None` once finished.
+    successors: Mutex<Option<Successors>>,
+}
+
+impl Task {
+    pub(crate) fn new(id: TaskId, spec: TaskSpec, submit: u64) -> Self {
+        Task {
+            id,
+            spec,
+            submit,
+            ready: AtomicU64::new(submit),
+            pending: AtomicU32::new(1),
+            last_linked: AtomicU32::new(0),
+            finished: AtomicBool::new(false),
+            successors: Mutex::new(Some(Successors::new())),
+        }
+    }
+
+    /// Its number in the order of submission.
+    pub fn id(&self) -> TaskId {
+        self.id
+    }
+
+    /// What was submitted.
+    pub fn spec(&self) -> &TaskSpec {
+        &self.spec
+    }
+
+    /// Larger runs sooner.
+    pub fn priority(&self) -> i64 {
+        self.spec.priority
+    }
+
+    /// What it runs.
+    pub fn codelet(&self) -> CodeletId {
+        self.spec.codelet
+    }
+
+    /// Its floating-point operations.
+    pub fn flops(&self) -> u64 {
+        self.spec.flops
+    }
+
+    /// When it was submitted, in ticks of the observer's clock.
+    pub(crate) fn submit_ticks(&self) -> u64 {
+        self.submit
+    }
+
+    /// When the last thing it waited for was over, in ticks of the observer's clock.
+    pub(crate) fn ready_ticks(&self) -> u64 {
+        self.ready.load(Ordering::Relaxed)
+    }
+
+    /// Notes that something this task waited for was over at `ticks`; before the `arrive` that belongs to it.
+    pub(crate) fn stamp_ready(&self, ticks: u64) {
+        self.ready.fetch_max(ticks, Ordering::Relaxed);
+    }
+
+    /// Makes `successor` wait for `self`, unless `self` has finished or the edge is there already. Only the submitting
+    /// thread calls it, one successor after the other. Returns whether it made an edge.
+    pub(crate) fn link(&self, successor: &Arc<Task>) -> bool {
+        let mark = successor.id.0 + 1;
+        if self.id == successor.id || self.last_linked.load(Ordering::Relaxed) == mark {
+            return false;
+        }
+        match &mut *lock(&self.successors) {
+            None => false,
+            Some(list) => {
+                self.last_linked.store(mark, Ordering::Relaxed);
+                successor.pending.fetch_add(1, Ordering::Relaxed);
+                list.push(successor.clone());
+                true
+            }
+        }
+    }
+
+    /// One of the things it waited for is over. Returns whether it was the last.
+    pub(crate) fn arrive(&self) -> bool {
+        self.pending.fetch_sub(1, Ordering::AcqRel) == 1
+    }
+
+    /// Marks it as done; returns the tasks that waited for it.
+    pub(crate) fn finish(&self) -> Successors {
+        self.finished.store(true, Ordering::Relaxed);
+        lock(&self.successors).take().unwrap_or_default()
+    }
+}
+
+impl FlowNode for Arc<Task> {
+    fn is_finished(&self) -> bool {
+        // Relaxed is enough to forget a task, but not to leave out an edge: `link` decides that under its lock.
+        self.finished.load(Ordering::Relaxed)
+    }
+}
+
+/// A run that failed drops tasks that never finished. Their chains of successors may be millions long, so they are taken
+/// apart in a loop: the drop that the compiler writes would recurse once per link.
+impl Drop for Task {
+    fn drop(&mut self) {
+        let mut unfinished = self.finish();
+        while let Some(task) = unfinished.pop() {
+            if let Some(task) = Arc::into_inner(task) {
+                unfinished.extend(task.finish());
+            }
+        }
+    }
+}

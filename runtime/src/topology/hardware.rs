@@ -1,0 +1,68 @@
+//! The hardware as hwloc reads it.
+//!
+//! Takes nothing; gives the processing units that the calling thread may use, and pins it to one. Whatever hwloc cannot
+//! say means an empty list or `false`.
+
+use super::Unit;
+use crate::sync::{Mutex, OnceLock, lock};
+use hwloc2::{CpuBindFlags, CpuSet, ObjectType, Topology, TopologyObject};
+
+/// Reading the machine takes milliseconds, so it is done once a process. It covers what the system allows the process;
+/// the affinity mask of a thread can change and is asked for each time.
+fn topology() -> Option<&'static Mutex<Topology>> {
+    static TOPOLOGY: OnceLock<Option<Mutex<Topology>>> = OnceLock::new();
+    TOPOLOGY
+        .get_or_init(|| Topology::new().map(Mutex::new))
+        .as_ref()
+}
+
+/// The units that the calling thread may use: the first hardware thread of every core, then the second ones, ...
+pub(super) fn units() -> Vec<Unit> {
+    let Some(topology) = topology() else {
+        return Vec::new();
+    };
+    let topology = lock(topology);
+    let allowed = topology.get_cpubind(CpuBindFlags::CPUBIND_THREAD);
+    let mut units: Vec<(u32, Unit)> = topology
+        .objects_with_type(&ObjectType::PU)
+        .unwrap_or_default()
+        .into_iter()
+        .filter(|unit| {
+            allowed
+                .as_ref()
+                .is_none_or(|set| set.is_set(unit.os_index()))
+        })
+        .map(|unit| (rank_in_core(unit), describe(unit)))
+        .collect();
+    units.sort_by_key(|&(rank, _)| rank);
+    units.into_iter().map(|(_, unit)| unit).collect()
+}
+
+/// Pins the calling thread to the unit of that number; whether that worked.
+pub(super) fn bind_thread(number: u32) -> bool {
+    let Some(topology) = topology() else {
+        return false;
+    };
+    let set = CpuSet::from(number);
+    lock(topology)
+        .set_cpubind(set, CpuBindFlags::CPUBIND_THREAD)
+        .is_ok()
+}
+
+fn rank_in_core(unit: &TopologyObject) -> u32 {
+    unit.sibling_rank()
+}
+
+fn describe(unit: &TopologyObject) -> Unit {
+    let mut path = Vec::new();
+    let mut above = unit.parent();
+    while let Some(object) = above {
+        path.push((object.depth(), object.logical_index()));
+        above = object.parent();
+    }
+    path.reverse();
+    Unit {
+        number: unit.os_index(),
+        path,
+    }
+}

@@ -1,0 +1,145 @@
+//! The machine as schedulers and workers see it.
+//!
+//! Takes a number of workers; gives each a place on the hardware and the others in order of distance. Knows no task and
+//! pins nobody except the thread that asks. Works without hwloc: then nobody is pinned, and distance goes round a ring.
+
+#[cfg(feature = "hwloc")]
+mod hardware;
+#[cfg(not(feature = "hwloc"))]
+#[path = "unknown.rs"]
+mod hardware;
+
+use crate::spec::WorkerId;
+
+/// The workers of a run and where they are.
+#[derive(Clone, Debug)]
+pub struct Platform {
+    units: Vec<Option<Unit>>,
+    nearest: Vec<Vec<WorkerId>>,
+}
+
+/// A processing unit (a hardware thread) that the process may use.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Unit {
+    /// The operating system's number.
+    pub(crate) number: u32,
+    /// Its ancestors in the hardware's tree, from the root to the core: (depth, number at that depth).
+    pub(crate) path: Vec<(u32, u32)>,
+}
+
+impl Platform {
+    /// `workers` workers on hardware that nobody asked about: unpinned, at distances round a ring.
+    ///
+    /// # Panics
+    /// If `workers` is 0.
+    pub fn ring(workers: usize) -> Self {
+        assert!(workers > 0, "a run needs a worker");
+        let others = |w: WorkerId| (1..workers).map(|k| (w + k) % workers).collect();
+        Platform {
+            units: vec![None; workers],
+            nearest: (0..workers).map(others).collect(),
+        }
+    }
+
+    /// `workers` workers on this machine, one per processing unit that the calling thread may use, cores before their
+    /// second hardware threads; the same as [`ring`](Self::ring) where that is not known or there are too few.
+    pub(crate) fn discover(workers: usize) -> Self {
+        let units = hardware::units();
+        if units.len() < workers {
+            return Platform::ring(workers);
+        }
+        Platform::at(units.into_iter().take(workers).collect())
+    }
+
+    fn at(units: Vec<Unit>) -> Self {
+        let workers = units.len();
+        let others = |w: WorkerId| {
+            let mut others: Vec<_> = (1..workers).map(|k| (w + k) % workers).collect();
+            let shared = |v: &WorkerId| {
+                let pairs = units[w].path.iter().zip(&units[*v].path);
+                pairs.take_while(|(mine, theirs)| mine == theirs).count()
+            };
+            // Stable: at one distance, round the ring, so that not all thieves go to the same victim.
+            others.sort_by_key(|v| std::cmp::Reverse(shared(v)));
+            others
+        };
+        Platform {
+            nearest: (0..workers).map(others).collect(),
+            units: units.into_iter().map(Some).collect(),
+        }
+    }
+
+    /// Number of workers.
+    pub fn workers(&self) -> usize {
+        self.nearest.len()
+    }
+
+    /// The other workers, nearest to `worker` first.
+    pub fn nearest(&self, worker: WorkerId) -> &[WorkerId] {
+        &self.nearest[worker]
+    }
+
+    /// The operating system's number of the processing unit that `worker` gets, if it gets one.
+    pub fn unit(&self, worker: WorkerId) -> Option<u32> {
+        self.units[worker].as_ref().map(|unit| unit.number)
+    }
+
+    /// Pins the calling thread to the place of `worker`; whether that worked.
+    pub(crate) fn bind_here(&self, worker: WorkerId) -> bool {
+        self.unit(worker).is_some_and(hardware::bind_thread)
+    }
+}
+
+/// How many threads the calling thread can run side by side: its affinity mask and the control group's CPU quota, as
+/// the standard library reads them; 1 if that is not known.
+pub fn available_threads() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearest_share_the_longest_path() {
+        let unit = |number, package, core| Unit {
+            number,
+            path: vec![(0, 0), (1, package), (2, core)],
+        };
+        // Two packages of two cores; workers 0 and 3 share a core.
+        let units = vec![unit(0, 0, 0), unit(1, 0, 1), unit(2, 1, 2), unit(3, 0, 0)];
+        let platform = Platform::at(units);
+        assert_eq!(platform.nearest(0), [3, 1, 2]);
+        assert_eq!(platform.nearest(1), [3, 0, 2]);
+        assert_eq!(platform.nearest(2), [3, 0, 1]);
+    }
+
+    #[test]
+    fn every_worker_knows_all_others() {
+        for workers in 1..6 {
+            for platform in [Platform::ring(workers), Platform::discover(workers)] {
+                for w in 0..workers {
+                    let mut all = platform.nearest(w).to_vec();
+                    all.push(w);
+                    all.sort_unstable();
+                    assert!(all.into_iter().eq(0..workers));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_bound_thread_stays_where_it_was_put() {
+        let platform = Platform::discover(1);
+        let Some(unit) = platform.unit(0) else { return };
+        std::thread::spawn(move || {
+            assert!(platform.bind_here(0));
+            assert_eq!(available_threads(), 1);
+            let units = hardware::units();
+            assert_eq!(units.len(), 1);
+            assert_eq!(units[0].number, unit);
+        })
+        .join()
+        .unwrap();
+    }
+}

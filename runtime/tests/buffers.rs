@@ -1,0 +1,240 @@
+//! The data store and the buffers of tasks: values, modes, accounting.
+
+use num_complex::Complex;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use treeqr_runtime::*;
+
+/// One task that does `body`; a codelet must be a plain function, so the body is in the application.
+struct Do<F>(F);
+
+impl<F: Fn(&TaskContext<'_>) -> Result<(), TaskFailure> + Sync> Application for Do<F> {
+    type Scratch = ();
+    fn scratch(&self, _: usize) {}
+    fn codelets(&self) -> &[Codelet<Self>] {
+        const {
+            &[Codelet {
+                name: "do",
+                cpu: Some(|app, context, _| (app.0)(context)),
+            }]
+        }
+    }
+}
+
+fn one_task(
+    store: &mut DataStore,
+    accesses: &[(Handle, Access)],
+    body: impl Fn(&TaskContext<'_>) -> Result<(), TaskFailure> + Sync,
+) -> Result<RunStats, RunError> {
+    let mut task = TaskSpec::new(CodeletId(0), 0);
+    task.accesses.extend_from_slice(accesses);
+    let config = Config::default();
+    let app = Do(body);
+    run_sequential(&config, &app, store, &(), |s| s.submit(task)).map(|(_, stats)| stats)
+}
+
+const A: Handle = Handle(0);
+const B: Handle = Handle(1);
+
+#[test]
+fn several_buffers_at_once_in_all_element_types() {
+    let mut store = DataStore::new(4);
+    let h: Vec<_> = (0..4).map(Handle).collect();
+    for &handle in &h {
+        store.allocate(handle, 64).unwrap();
+    }
+    let accesses = [
+        (h[0], Access::ReadWrite),
+        (h[1], Access::Write),
+        (h[2], Access::Scatter),
+        (h[3], Access::Read),
+    ];
+    one_task(&mut store, &accesses, |context| {
+        let mut x = context.write::<f32>(0);
+        let mut y = context.write::<Complex<f64>>(1);
+        let z = context.scatter::<Complex<f32>>(2);
+        let w = context.read::<f64>(3);
+        assert_eq!((x.len(), y.len(), z.len(), w.len()), (16, 4, 8, 8));
+        x[15] = 2.0;
+        y[3] = Complex::new(1.0, w[0] - 1.0);
+        z.write_run(6, &[Complex::new(3.0, 4.0), Complex::new(5.0, 6.0)]);
+        Ok(())
+    })
+    .unwrap();
+    assert_eq!(store.get_as::<f32>(h[0]).unwrap()[15], 2.0);
+    assert_eq!(store.get_as::<f64>(h[1]).unwrap()[6..], [1.0, -1.0]);
+    assert_eq!(
+        store.get_as::<f32>(h[2]).unwrap()[10..],
+        [0.0, 0.0, 3.0, 4.0, 5.0, 6.0]
+    );
+    for &handle in &h {
+        assert_eq!(
+            store.get(handle).unwrap().as_ptr().align_offset(ALIGNMENT),
+            0
+        );
+    }
+}
+
+#[test]
+fn memory_is_zeroed_and_counted() {
+    let mut store = DataStore::new(2);
+    store.allocate(B, 50).unwrap();
+    let stats = one_task(
+        &mut store,
+        &[(A, Access::Write), (B, Access::ReadWrite)],
+        |context| {
+            for bytes in [1000, 10_000_000, 0, 24] {
+                context.allocate(A, bytes)?;
+                let mut buffer = context.write::<u8>(0);
+                assert_eq!(buffer.len(), bytes);
+                assert!(buffer.iter().all(|&x| x == 0));
+                buffer.fill(1);
+            }
+            context.free(B);
+            context.free(B);
+            Ok(())
+        },
+    )
+    .unwrap();
+    assert_eq!(stats.peak_bytes, 10_000_050);
+    assert_eq!((store.bytes(), store.peak_bytes()), (24, 10_000_050));
+    assert_eq!((store.get(A), store.get(B)), (Some(&[1u8; 24][..]), None));
+    store.reset_peak();
+    assert_eq!(store.peak_bytes(), 24);
+    store.grow(5);
+    store.free(A);
+    assert_eq!((store.bytes(), store.handles()), (0, 5));
+}
+
+#[test]
+fn what_was_not_declared_is_refused() {
+    type Body = fn(&TaskContext<'_>);
+    let cases: [(Access, Body, &str); 11] = [
+        (
+            Access::Read,
+            |c| drop(c.write::<u8>(0)),
+            "cannot write access 0 (handle 0): it was declared Read",
+        ),
+        (
+            Access::Write,
+            |c| drop(c.read::<u8>(0)),
+            "cannot read access 0 (handle 0): it was declared Write",
+        ),
+        (
+            Access::Scatter,
+            |c| drop(c.write::<u8>(0)),
+            "cannot write access 0 (handle 0): it was declared Scatter",
+        ),
+        (
+            Access::ReadWrite,
+            |c| drop(c.scatter::<u32>(0)),
+            "cannot scatter to access 0",
+        ),
+        (
+            Access::Read,
+            |c| drop(c.read::<u8>(1)),
+            "cannot read access 1: the task has 1",
+        ),
+        (Access::Read, |c| c.free(A), "cannot free handle 0"),
+        (Access::ReadWrite, |c| c.free(B), "cannot free handle 1"),
+        (
+            Access::Read,
+            |c| drop(c.read::<u64>(0)),
+            "a buffer of 12 bytes is no whole number",
+        ),
+        (
+            Access::Scatter,
+            |c| c.scatter::<u32>(0).write_run(2, &[1, 2]),
+            "a run of 2 elements from 2 in a buffer of 3",
+        ),
+        (
+            Access::ReadWrite,
+            |c| drop((c.write::<u8>(0), c.write::<u8>(0))),
+            "handle 0 is held in another mode",
+        ),
+        (
+            Access::ReadWrite,
+            |c| {
+                let _held = c.read::<u8>(0);
+                c.free(A);
+            },
+            "handle 0 is held in another mode",
+        ),
+    ];
+    for (access, body, expected) in cases {
+        let mut store = DataStore::new(2);
+        store.allocate(A, 12).unwrap();
+        let error = one_task(&mut store, &[(A, access)], |context| {
+            body(context);
+            Ok(())
+        });
+        match error.unwrap_err() {
+            RunError::TaskPanicked { message, .. } => {
+                assert!(message.starts_with(expected), "{message}")
+            }
+            other => panic!("{other}"),
+        }
+    }
+    let mut store = DataStore::new(1);
+    let error = one_task(&mut store, &[(A, Access::Read)], |c| {
+        c.read::<u8>(0);
+        Ok(())
+    });
+    assert!(
+        error
+            .unwrap_err()
+            .to_string()
+            .ends_with("handle 0 has no buffer")
+    );
+    assert!(store.allocate(A, usize::MAX).is_err());
+}
+
+#[test]
+fn scatters_meet_in_one_buffer() {
+    let mut store = DataStore::new(1);
+    store.allocate(A, 4 * 64).unwrap();
+    let together = AtomicU64::new(0);
+    let app = Do(|context: &TaskContext<'_>| {
+        let buffer = context.scatter::<f32>(0);
+        together.fetch_add(1, Relaxed);
+        // Two workers: neither goes on before both hold the buffer (or gives up, where they run one by one).
+        let begin = std::time::Instant::now();
+        while together.load(Relaxed) < 2 && begin.elapsed().as_millis() < 2000 {
+            std::thread::yield_now();
+        }
+        let me = context.task().node;
+        buffer.write_run(8 * me as usize, &[me as f32; 8]);
+        Ok(())
+    });
+    let config = Config::with_threads(2);
+    run(&config, &app, &mut store, &(), |submitter| {
+        for node in 0..8 {
+            submitter.submit(TaskSpec::new(CodeletId(0), node).with(A, Access::Scatter))?;
+        }
+        Ok(())
+    })
+    .unwrap();
+    let expected: Vec<f32> = (0..64).map(|i| (i / 8) as f32).collect();
+    assert_eq!(store.get_as::<f32>(A).unwrap(), expected);
+}
+
+#[test]
+fn frozen_data_is_read_from_another_store_without_handles() {
+    let mut frozen = DataStore::new(1);
+    frozen.allocate(A, 8).unwrap();
+    frozen.get_mut_as::<f64>(A).unwrap()[0] = 3.0;
+    let frozen = &frozen;
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(move || {
+                let mut store = DataStore::new(1);
+                one_task(&mut store, &[(A, Access::Write)], |context| {
+                    context.allocate(A, 8)?;
+                    context.write::<f64>(0)[0] = 2.0 * frozen.get_as::<f64>(A).unwrap()[0];
+                    Ok(())
+                })
+                .unwrap();
+                assert_eq!(store.get_as::<f64>(A).unwrap(), [6.0]);
+            });
+        }
+    });
+}

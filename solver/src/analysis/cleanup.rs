@@ -1,0 +1,106 @@
+//! What needs no factorization comes off first: empty rows and column singletons.
+//!
+//! Takes W; gives the singletons in elimination order and the reduced matrix W22 that is left:
+//!
+//! ```text
+//!         [ R11  R12 ]   R11 upper triangular, its rows are rows of W as they stand
+//!   P W Q = [  0   W22 ]   no empty row, every column at least two entries (or none at all)
+//! ```
+//!
+//! A column with one entry in the rows that are left gives its row to R unchanged; taking that row away may leave
+//! further columns with one entry. Davis, "Algorithm 915, SuiteSparseQR", section 2.1, does the same by value; here it
+//! is the pattern alone that decides, and a singleton whose value is negligible is found as a small diagonal entry of R.
+
+use super::work::Work;
+use treeqr_matrices::Pattern;
+
+/// A row of W that is a row of R, and the column that it pivots on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Singleton {
+    /// Row of W.
+    pub row: u32,
+    /// Column of W.
+    pub col: u32,
+}
+
+/// W22 with its own numbering.
+pub(crate) struct Reduced {
+    /// Singletons in the order of their elimination: row k has no entry in the columns of singletons before k.
+    pub singletons: Vec<Singleton>,
+    /// Rows of W that are left, increasing.
+    pub row_ids: Vec<u32>,
+    /// Columns of W that are left, increasing.
+    pub col_ids: Vec<u32>,
+    /// W22 by columns.
+    pub cols: Pattern,
+    /// W22 by rows.
+    pub rows: Pattern,
+}
+
+/// O(nnz + m + n).
+pub(crate) fn reduce(work: &Work) -> Reduced {
+    let (m, n) = (work.cols.nrows(), work.cols.ncols());
+    let mut row_left: Vec<bool> = (0..m).map(|i| !work.rows.col(i).is_empty()).collect();
+    let mut col_left = vec![true; n];
+    let mut count: Vec<usize> = (0..n).map(|j| work.cols.col(j).len()).collect();
+    let mut singletons = Vec::new();
+    let mut queue: Vec<u32> = (0..n as u32).filter(|&j| count[j as usize] == 1).collect();
+    let mut head = 0;
+    while head < queue.len() {
+        let col = queue[head];
+        head += 1;
+        // Its one row may have gone with another singleton meanwhile: then the column is structurally dependent.
+        let Some(&row) = work
+            .cols
+            .col(col as usize)
+            .iter()
+            .find(|&&i| row_left[i as usize])
+        else {
+            continue;
+        };
+        singletons.push(Singleton { row, col });
+        row_left[row as usize] = false;
+        col_left[col as usize] = false;
+        for &j in work.rows.col(row as usize) {
+            let j = j as usize;
+            count[j] -= 1;
+            if count[j] == 1 && col_left[j] {
+                queue.push(j as u32);
+            }
+        }
+    }
+
+    let left = |flags: &[bool]| -> Vec<u32> {
+        (0..flags.len() as u32)
+            .filter(|&i| flags[i as usize])
+            .collect()
+    };
+    let (row_ids, col_ids) = (left(&row_left), left(&col_left));
+    let mut new_col = vec![u32::MAX; n];
+    for (new, &old) in col_ids.iter().enumerate() {
+        new_col[old as usize] = new as u32;
+    }
+    let mut ptr = Vec::with_capacity(row_ids.len() + 1);
+    let mut idx = Vec::with_capacity(work.rows.nnz());
+    ptr.push(0);
+    for &i in &row_ids {
+        // A row that is left has no entry in the column of a singleton.
+        idx.extend(
+            work.rows
+                .col(i as usize)
+                .iter()
+                .map(|&j| new_col[j as usize]),
+        );
+        ptr.push(idx.len());
+    }
+    let rows =
+        Pattern::new(col_ids.len(), row_ids.len(), ptr, idx).expect("rows of a valid pattern");
+    let (cols, _) = rows.transpose();
+    Reduced {
+        singletons,
+        row_ids,
+        col_ids,
+        cols,
+        rows,
+    }
+}

@@ -1,0 +1,114 @@
+//! Pruning: which fronts become one task together.
+//!
+//! Takes the tree, the tilings and the number of workers; gives the units of submission. A tiled front is a unit of many
+//! tasks. Fronts that are whole blocks are too small for a task each: connected ones are grouped from the leaves up, as
+//! long as a group stays below a part of the total time that leaves every worker enough of them. A group is a subtree of
+//! the tree of fronts, except for parts that were closed as groups (or tiled) before; their contribution blocks it reads.
+//!
+//! The grouping changes who runs when, never what is computed.
+
+use super::partition::Tiling;
+use crate::symbolic::Tree;
+
+/// What is submitted in one go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// Fronts of one `do_subtree` task, in postorder; the last one is the top.
+    Group(Vec<u32>),
+    /// A front in tiles.
+    Tiled(u32),
+}
+
+impl Unit {
+    /// The front whose contribution block leaves the unit.
+    pub fn top(&self) -> u32 {
+        match self {
+            Unit::Group(fronts) => *fronts.last().expect("a group has a front"),
+            Unit::Tiled(f) => *f,
+        }
+    }
+}
+
+/// Groups a worker should have to choose from.
+const GROUPS_PER_WORKER: f64 = 24.0;
+/// Groups take no less than this: a task costs about a microsecond to submit and schedule.
+const MIN_GROUP_NS: f64 = 50_000.0;
+
+/// Time of a block front by the model that the groups are balanced with, in ns: flops, entries and a fixed part.
+pub(crate) fn block_front_ns(flops: u64, m: u32, n: u32) -> f64 {
+    let width = f64::from(m.min(n));
+    let rate = 40.0 * width / (width + 64.0);
+    400.0 + 0.5 * f64::from(m) * f64::from(n) + flops as f64 / rate.max(0.5)
+}
+
+/// Units in the order of submission (children first), and the unit of every front. O(fronts).
+pub(crate) fn group(
+    tree: &Tree,
+    tilings: &[Option<Tiling>],
+    flops: &[u64],
+    threads: usize,
+) -> (Vec<Unit>, Vec<u32>) {
+    let count = tree.fronts.len();
+    let cost: Vec<f64> = (0..count)
+        .map(|f| block_front_ns(flops[f], tree.fronts[f].m, tree.fronts[f].n))
+        .collect();
+    let total: f64 = cost.iter().sum();
+    let limit = (total / (GROUPS_PER_WORKER * threads.max(1) as f64)).max(MIN_GROUP_NS);
+
+    // joins[f]: front f is in the group of its parent. open[f]: cost of the group that f is the top of, so far.
+    let mut joins = vec![false; count];
+    let mut open = vec![0.0; count];
+    for f in 0..count {
+        open[f] = cost[f];
+        if tilings[f].is_some() {
+            continue;
+        }
+        let mut candidates: Vec<u32> = tree.fronts[f]
+            .children
+            .iter()
+            .copied()
+            .filter(|&c| tilings[c as usize].is_none())
+            .collect();
+        // Small ones first: what does not fit any more stays a group of its own.
+        candidates.sort_by(|&a, &b| {
+            open[a as usize]
+                .total_cmp(&open[b as usize])
+                .then(a.cmp(&b))
+        });
+        for c in candidates {
+            if open[f] + open[c as usize] > limit {
+                break;
+            }
+            open[f] += open[c as usize];
+            joins[c as usize] = true;
+        }
+    }
+
+    let mut top = vec![0u32; count];
+    for f in (0..count).rev() {
+        top[f] = match tree.fronts[f].parent {
+            Some(p) if joins[f] => top[p as usize],
+            _ => f as u32,
+        };
+    }
+    let mut members: Vec<Vec<u32>> = vec![Vec::new(); count];
+    for f in 0..count {
+        members[top[f] as usize].push(f as u32);
+    }
+    let mut units = Vec::new();
+    let mut unit_of = vec![0u32; count];
+    for (f, list) in members.into_iter().enumerate() {
+        if list.is_empty() {
+            continue;
+        }
+        for &g in &list {
+            unit_of[g as usize] = units.len() as u32;
+        }
+        units.push(if tilings[f].is_some() {
+            Unit::Tiled(f as u32)
+        } else {
+            Unit::Group(list)
+        });
+    }
+    (units, unit_of)
+}

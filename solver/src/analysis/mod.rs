@@ -1,0 +1,200 @@
+//! Analysis: from the pattern of A to all that a factorization needs to know beforehand.
+//!
+//! The steps, in the order in which the data flows; each file is one of them:
+//!
+//! ```text
+//!   work -> cleanup -> ordering -> etree -> counts -> supernodes -> fronts -> numbering -> partition -> groups
+//! ```
+//!
+//! It reads the pattern only and is not generic over the scalar. Outside of the ordering the time is close to linear in
+//! the entries of A and of the fronts' lists.
+
+pub(crate) mod cleanup;
+pub(crate) mod counts;
+pub(crate) mod etree;
+pub(crate) mod fronts;
+pub(crate) mod groups;
+mod numbering;
+pub(crate) mod ordering;
+pub(crate) mod partition;
+pub(crate) mod supernodes;
+pub(crate) mod work;
+
+use crate::error::AnalyseError;
+use crate::options::Options;
+use crate::symbolic::{Symbolic, Tree};
+use cleanup::Reduced;
+use counts::{RowsByFirst, row_counts};
+use ordering::{Ordered, OrderingInput};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use treeqr_kernels::{Stair, front_qr_flops};
+use treeqr_matrices::Pattern;
+
+/// Analyses the pattern of a matrix.
+///
+/// ```
+/// use std::sync::Arc;
+/// use treeqr_matrices::Csc;
+/// let a = Csc::from_triplets(3, 2, &[0, 1, 2, 2], &[0, 1, 0, 1], &[1.0, 1.0, 1.0, 1.0])?;
+/// let symbolic = treeqr_solver::analyse(a.pattern(), &treeqr_solver::Options::default())?;
+/// assert_eq!(symbolic.problem().name(), "least_squares");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// [`AnalyseError`] for an unknown ordering, an ordering that fails, a given order that is no permutation, tile sizes
+/// that do not fit, and a matrix without rows or columns.
+pub fn analyse(pattern: &Arc<Pattern>, options: &Options) -> Result<Symbolic, AnalyseError> {
+    if pattern.nrows() == 0 || pattern.ncols() == 0 {
+        return Err(AnalyseError::Empty {
+            nrows: pattern.nrows(),
+            ncols: pattern.ncols(),
+        });
+    }
+    partition::check(options)?;
+    let mut steps = Steps::default();
+    let work = work::Work::new(pattern);
+    let reduced = cleanup::reduce(&work);
+    steps.done("clean-up");
+
+    let ordered = order_columns(&reduced, options, work.cols.ncols())?;
+    steps.done("ordering");
+
+    let (order, parent) = etree::postordered_etree(&reduced.cols, &ordered.order);
+    let mut place = vec![0u32; order.len()];
+    for (k, &j) in order.iter().enumerate() {
+        place[j as usize] = k as u32;
+    }
+    let columns_of = |i: u32| {
+        reduced
+            .rows
+            .col(i as usize)
+            .iter()
+            .map(|&j| place[j as usize])
+    };
+    let first: Vec<u32> = (0..reduced.row_ids.len() as u32)
+        .map(|i| columns_of(i).min().expect("no empty row"))
+        .collect();
+    let by_first = RowsByFirst::new(order.len(), &first);
+    let counts = row_counts(&parent, &by_first, columns_of);
+    steps.done("tree and counts");
+
+    let rows_at: Vec<usize> = (0..order.len()).map(|k| by_first.of(k).len()).collect();
+    let forest = supernodes::amalgamate(&parent, &counts, &rows_at);
+    steps.done("amalgamation");
+
+    let raw = fronts::build(order.len(), forest, &by_first, columns_of);
+    let tree = numbering::number(&work, &reduced, &order, raw);
+    steps.done("fronts");
+
+    let flops: Vec<u64> = (0..tree.fronts.len())
+        .map(|f| block_flops(&tree, f))
+        .collect();
+    let tilings = partition::partition(&tree, &flops, options);
+    let (units, unit_of) = groups::group(&tree, &tilings, &flops, options.threads);
+    let structural_deficiency = structural_deficiency(&tree);
+    steps.done("partition");
+    Ok(Symbolic {
+        pattern: pattern.clone(),
+        options: options.clone(),
+        transposed: work.transposed,
+        singletons: reduced.singletons,
+        tree,
+        tilings,
+        units,
+        unit_of,
+        ordering: ordered.name,
+        ordering_why: ordered.why,
+        structural_deficiency,
+        steps: steps.list,
+    })
+}
+
+/// Flops of a front as one block, in real arithmetic.
+fn block_flops(tree: &Tree, f: usize) -> u64 {
+    let front = &tree.fronts[f];
+    front_qr_flops::<f64>(
+        front.m as usize,
+        front.n as usize,
+        0,
+        Stair::Rows(tree.stair(f)),
+    )
+}
+
+/// Columns of W22 in elimination order: as given, or by the ordering asked for.
+fn order_columns(
+    reduced: &Reduced,
+    options: &Options,
+    ncols: usize,
+) -> Result<Ordered, AnalyseError> {
+    if let Some(given) = &options.given_order {
+        return Ok(Ordered {
+            order: restrict(given, &reduced.col_ids, ncols)?,
+            name: "given",
+            why: String::new(),
+        });
+    }
+    let entry = ordering::find(&options.ordering)?;
+    (entry.compute)(&OrderingInput {
+        cols: &reduced.cols,
+        rows: &reduced.rows,
+    })
+}
+
+/// A column order of W without the columns that are singletons, in the numbering of W22.
+fn restrict(given: &[u32], col_ids: &[u32], ncols: usize) -> Result<Vec<u32>, AnalyseError> {
+    let bad = |why: String| AnalyseError::BadPermutation { ncols, why };
+    if given.len() != ncols {
+        return Err(bad(format!("it has {} entries", given.len())));
+    }
+    let mut new = vec![u32::MAX; ncols];
+    for (k, &j) in col_ids.iter().enumerate() {
+        new[j as usize] = k as u32;
+    }
+    let mut seen = vec![false; ncols];
+    let mut order = Vec::with_capacity(col_ids.len());
+    for (k, &j) in given.iter().enumerate() {
+        match seen.get_mut(j as usize) {
+            None => return Err(bad(format!("entry {} is {}", k + 1, u64::from(j) + 1))),
+            Some(true) => return Err(bad(format!("{} comes twice", j + 1))),
+            Some(flag) => *flag = true,
+        }
+        if new[j as usize] != u32::MAX {
+            order.push(new[j as usize]);
+        }
+    }
+    Ok(order)
+}
+
+/// The first pivot column (of W) that no row is left for, if there is one: whatever the values, the rank is lower.
+fn structural_deficiency(tree: &Tree) -> Option<u32> {
+    tree.fronts.iter().enumerate().find_map(|(f, front)| {
+        let stair = tree.stair(f);
+        let j = (0..front.npiv).find(|&j| stair[j as usize] <= j)?;
+        Some(tree.col_order[(front.first_pivot + j) as usize])
+    })
+}
+
+/// Wall times of the steps.
+struct Steps {
+    last: Instant,
+    list: Vec<(&'static str, Duration)>,
+}
+
+impl Default for Steps {
+    fn default() -> Self {
+        Steps {
+            last: Instant::now(),
+            list: Vec::new(),
+        }
+    }
+}
+
+impl Steps {
+    fn done(&mut self, name: &'static str) {
+        let now = Instant::now();
+        self.list.push((name, now - self.last));
+        self.last = now;
+    }
+}

@@ -1,0 +1,33 @@
+//! AMD (Amestoy, Davis, Duff 1996) on the graph of W22' W22, by faer.
+
+use super::{Ordered, OrderingInput, graph, plain};
+use crate::error::AnalyseError;
+use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::sparse::SymbolicSparseColMatRef;
+use faer::sparse::linalg::amd;
+
+pub(super) fn order(input: &OrderingInput<'_>) -> Result<Ordered, AnalyseError> {
+    let n = input.cols.ncols();
+    if n == 0 {
+        return plain("amd", Vec::new());
+    }
+    let g = graph::column_intersection(input);
+    let failed = |_| AnalyseError::OrderingFailed {
+        name: "amd",
+        why: "too many entries for its index type".into(),
+    };
+    let idx: Vec<usize> = g.neighbours.iter().map(|&i| i as usize).collect();
+    let a = SymbolicSparseColMatRef::new_checked(n, n, &g.start, None, &idx);
+    let mut order = vec![0usize; n];
+    let mut inverse = vec![0usize; n];
+    let mut memory = MemBuffer::new(amd::order_scratch::<usize>(n, idx.len()));
+    amd::order(
+        &mut order,
+        &mut inverse,
+        a,
+        amd::Control::default(),
+        MemStack::new(&mut memory),
+    )
+    .map_err(failed)?;
+    plain("amd", order.into_iter().map(|j| j as u32).collect())
+}

@@ -1,0 +1,68 @@
+//! Nested dissection by METIS (Karypis, Kumar 1998) on the graph of W22' W22.
+//!
+//! METIS keeps the state of its random numbers in a global: a lock around the call keeps the ordering of a matrix the
+//! same whatever else the process does.
+
+use super::{Ordered, OrderingInput, graph, plain};
+use crate::error::AnalyseError;
+use std::sync::Mutex;
+
+pub(super) fn order(input: &OrderingInput<'_>) -> Result<Ordered, AnalyseError> {
+    plain("metis", permutation(input)?)
+}
+
+pub(super) fn permutation(input: &OrderingInput<'_>) -> Result<Vec<u32>, AnalyseError> {
+    let n = input.cols.ncols();
+    let g = graph::column_intersection(input);
+    if g.neighbours.is_empty() {
+        return Ok((0..n as u32).collect());
+    }
+    nested_dissection(n, &g.start, &g.neighbours)
+}
+
+fn nested_dissection(
+    n: usize,
+    start: &[usize],
+    neighbours: &[u32],
+) -> Result<Vec<u32>, AnalyseError> {
+    static METIS: Mutex<()> = Mutex::new(());
+    let failed = |why: String| AnalyseError::OrderingFailed { name: "metis", why };
+    let too_large = || {
+        failed(format!(
+            "{} edges do not fit its 32-bit indices",
+            neighbours.len()
+        ))
+    };
+    let mut vertices = i32::try_from(n).map_err(|_| too_large())?;
+    let mut xadj: Vec<i32> = start
+        .iter()
+        .map(|&p| i32::try_from(p))
+        .collect::<Result<_, _>>()
+        .map_err(|_| too_large())?;
+    let mut adjncy: Vec<i32> = neighbours.iter().map(|&v| v as i32).collect();
+    let mut options = [0i32; metis_sys::METIS_NOPTIONS as usize];
+    let mut perm = vec![0i32; n];
+    let mut iperm = vec![0i32; n];
+    let guard = METIS.lock().unwrap_or_else(|e| e.into_inner());
+    // SAFETY: the arrays have the lengths that METIS expects (n + 1, xadj[n], NOPTIONS, n, n), the graph is symmetric
+    // without loops, and nothing else uses METIS while the lock is held.
+    let status = unsafe {
+        metis_sys::METIS_SetDefaultOptions(options.as_mut_ptr());
+        options[metis_sys::moptions_et_METIS_OPTION_SEED as usize] = 1;
+        metis_sys::METIS_NodeND(
+            &mut vertices,
+            xadj.as_mut_ptr(),
+            adjncy.as_mut_ptr(),
+            std::ptr::null_mut(),
+            options.as_mut_ptr(),
+            perm.as_mut_ptr(),
+            iperm.as_mut_ptr(),
+        )
+    };
+    drop(guard);
+    if status != metis_sys::rstatus_et_METIS_OK {
+        return Err(failed(format!("it returned status {status}")));
+    }
+    // perm[k] is the vertex that is eliminated k-th.
+    Ok(perm.into_iter().map(|v| v as u32).collect())
+}

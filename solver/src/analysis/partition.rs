@@ -1,0 +1,206 @@
+//! Which fronts are cut into tiles, and how.
+//!
+//! Takes the fronts with their staircases and flops; gives a [`Tiling`] for the large ones. It depends on shapes and
+//! options alone, never on the number of workers: so do the numbers that the factorization computes.
+//!
+//! ```text
+//!            cols: 0     nb    2nb   n        every column bound below min(m, n) is a row bound or lies inside a row
+//!   rows: 0  +-----+-----+-----+              tile that is at least as much longer: the diagonal block of a panel
+//!            |\    |     |     |              then lies within one tile.
+//!        mb  |--\--+-----+-----+
+//!            |    \|     |     |              The end of the pivot rows, rounded up to nb, is a row bound too, so
+//!       2mb  +-----+\----+-----+              that tiles below hold nothing of R and can be freed.
+//!            .     |  \  |     |
+//!         m  .     +-----+-----+              Tiles below the staircase ('.') do not exist.
+//! ```
+
+use crate::error::AnalyseError;
+use crate::options::Options;
+use crate::symbolic::Tree;
+
+/// How a front is cut into tiles.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tiling {
+    /// Row bounds: tile row i holds the rows `rows[i]..rows[i + 1]`.
+    pub rows: Vec<u32>,
+    /// Column bounds: tile column j holds the columns `cols[j]..cols[j + 1]`.
+    pub cols: Vec<u32>,
+    /// Columns of an inner block of the kernels.
+    pub ib: u32,
+    /// Tiles of a panel reduced flat before the binary tree; 0: all.
+    pub bh: u32,
+    /// Tile columns with a panel: those that start above min(m, n).
+    pub panels: usize,
+    /// Per tile column, the number of tile rows that reach above its staircase.
+    pub depth: Vec<u32>,
+    /// Tiles (row, column) that take in entries of A, sorted.
+    pub own_tiles: Vec<(u32, u32)>,
+    /// Tile rows that take in rows of A, and so entries of a right-hand side.
+    pub own_rows: Vec<u32>,
+}
+
+impl Tiling {
+    /// Tile rows and tile columns.
+    pub fn grid(&self) -> (usize, usize) {
+        (self.rows.len() - 1, self.cols.len() - 1)
+    }
+
+    /// Rows of tile row `i`.
+    pub fn height(&self, i: usize) -> usize {
+        (self.rows[i + 1] - self.rows[i]) as usize
+    }
+
+    /// Columns of tile column `j`.
+    pub fn width(&self, j: usize) -> usize {
+        (self.cols[j + 1] - self.cols[j]) as usize
+    }
+
+    /// Whether tile (i, j) exists.
+    pub fn exists(&self, i: usize, j: usize) -> bool {
+        i < self.depth[j] as usize
+    }
+
+    /// The tile row that holds the first row of panel `k`, and the place of that row in it.
+    pub fn diagonal(&self, k: usize) -> (usize, usize) {
+        let row = self.cols[k];
+        let i = self.rows.partition_point(|&r| r <= row) - 1;
+        (i, (row - self.rows[i]) as usize)
+    }
+}
+
+/// Fronts below this many flops stay whole whatever else: a task of a few ten microseconds is not worth cutting.
+const MIN_TILED_FLOPS: u64 = 20_000_000;
+/// Fronts above this many flops are cut whatever else.
+const MAX_BLOCK_FLOPS: u64 = 1_000_000_000;
+/// In between, a front is cut when it has more than this part of all flops: then it would be a bottleneck.
+const BLOCK_PART: u64 = 64;
+
+/// Checks the sizes that a user asked for.
+pub(crate) fn check(options: &Options) -> Result<(), AnalyseError> {
+    let bad = |what: String| Err(AnalyseError::BadTiles { what });
+    for (name, size) in [("mb", options.mb), ("nb", options.nb), ("ib", options.ib)] {
+        if size == Some(0) {
+            return bad(format!("of size {name} = 0"));
+        }
+    }
+    if let (Some(mb), Some(nb)) = (options.mb, options.nb)
+        && mb % nb != 0
+    {
+        return bad(format!("{mb} x {nb}: mb must be a multiple of nb"));
+    }
+    Ok(())
+}
+
+/// A tiling for every front that gets one. `flops` are those of the fronts as whole blocks.
+pub(crate) fn partition(tree: &Tree, flops: &[u64], options: &Options) -> Vec<Option<Tiling>> {
+    let total: u64 = flops.iter().sum();
+    let limit = (total / BLOCK_PART).clamp(MIN_TILED_FLOPS, MAX_BLOCK_FLOPS);
+    (0..tree.fronts.len())
+        .map(|f| {
+            let front = &tree.fronts[f];
+            let asked = options.nb.is_some_and(|nb| front.n > nb)
+                || options.mb.is_some_and(|mb| front.m > mb);
+            if !asked && (flops[f] <= limit || options.nb.is_some() || options.mb.is_some()) {
+                return None;
+            }
+            Some(tiling(tree, f, options))
+        })
+        .collect()
+}
+
+/// Tile width for a front with k = min(m, n) reflectors: wide enough for the products to run fast, narrow enough for a
+/// front to have some tens of tiles.
+fn default_nb(k: u32) -> u32 {
+    match k {
+        0..=767 => 128,
+        768..=1535 => 192,
+        1536..=3071 => 256,
+        _ => 320,
+    }
+}
+
+fn tiling(tree: &Tree, f: usize, options: &Options) -> Tiling {
+    let front = &tree.fronts[f];
+    let stair = tree.stair(f);
+    let k = front.m.min(front.n);
+    let nb = options.nb.unwrap_or_else(|| match options.mb {
+        Some(mb) => default_nb(k).min(mb),
+        None => default_nb(k),
+    });
+    let mb = options.mb.unwrap_or(2 * nb);
+    // With mb alone given, nb has to divide it.
+    let nb = if mb % nb == 0 { nb } else { mb };
+    let ib = options.ib.unwrap_or(32).min(nb);
+
+    let cols = bounds(front.n, nb, None);
+    // A tile row per mb, and one that ends where the rows of R end.
+    let r_end = front.npiv.next_multiple_of(nb);
+    let rows = bounds(front.m, mb, Some(r_end));
+    let panels = cols
+        .iter()
+        .take_while(|&&c| c < k)
+        .count()
+        .min(cols.len() - 1);
+    let depth: Vec<u32> = (0..cols.len() - 1)
+        .map(|j| {
+            let reach = stair[cols[j + 1] as usize - 1];
+            rows[..rows.len() - 1].partition_point(|&r| r < reach) as u32
+        })
+        .collect();
+    let bh = options.bh.unwrap_or_else(|| {
+        // A panel much taller than the front is wide has no other parallelism than within itself.
+        let (p, q) = (rows.len() - 1, cols.len() - 1);
+        if p >= 8 && p >= 4 * q {
+            (p as u32).div_ceil(4)
+        } else {
+            0
+        }
+    });
+    let (own_tiles, own_rows) = own_tiles(tree, f, &rows, &cols);
+    Tiling {
+        rows,
+        cols,
+        ib,
+        bh,
+        panels,
+        depth,
+        own_tiles,
+        own_rows,
+    }
+}
+
+/// 0, step, 2 step, ... end, with one more bound where given.
+fn bounds(end: u32, step: u32, extra: Option<u32>) -> Vec<u32> {
+    let mut out: Vec<u32> = (0..end)
+        .step_by(step as usize)
+        .chain(extra.filter(|&e| e < end))
+        .collect();
+    out.push(end);
+    out.sort_unstable();
+    out.dedup();
+    out
+}
+
+/// Tiles and tile rows that the front's rows of A have entries in.
+fn own_tiles(tree: &Tree, f: usize, rows: &[u32], cols: &[u32]) -> (Vec<(u32, u32)>, Vec<u32>) {
+    let front = &tree.fronts[f];
+    let q = cols.len() - 1;
+    let mut hit = vec![false; (rows.len() - 1) * q];
+    let mut hit_row = vec![false; rows.len() - 1];
+    for k in front.own_start..front.own_end {
+        let i = rows.partition_point(|&r| r <= tree.own.local[k]) - 1;
+        hit_row[i] = true;
+        let mut j = 0;
+        for &c in &tree.own.col[tree.own.start[k]..tree.own.start[k + 1]] {
+            while cols[j + 1] <= c {
+                j += 1;
+            }
+            hit[i * q + j] = true;
+        }
+    }
+    let pairs = (0..hit.len())
+        .filter(|&t| hit[t])
+        .map(|t| ((t / q) as u32, (t % q) as u32));
+    let lines = (0..hit_row.len() as u32).filter(|&i| hit_row[i as usize]);
+    (pairs.collect(), lines.collect())
+}

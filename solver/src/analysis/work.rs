@@ -1,0 +1,48 @@
+//! The matrix that is factorized: W = A when A is square or tall, W = A^H when it is wide.
+//!
+//! Takes the pattern of A; gives the patterns of the columns and of the rows of W, and for every entry of a row its
+//! position among the values of A. Knows nothing of orderings.
+
+use std::sync::Arc;
+use treeqr_matrices::Pattern;
+
+/// Both directions of the pattern of W.
+pub(crate) struct Work {
+    /// True when W = A^H.
+    pub transposed: bool,
+    /// Pattern of W by columns.
+    pub cols: Arc<Pattern>,
+    /// Pattern of W by rows (that is, of W^T by columns).
+    pub rows: Arc<Pattern>,
+    /// Position among the values of A for every entry of `rows`; none when it is the same position.
+    positions: Option<Vec<usize>>,
+}
+
+impl Work {
+    /// O(nnz + m + n).
+    pub fn new(a: &Arc<Pattern>) -> Self {
+        let transposed = a.nrows() < a.ncols();
+        let (other, from) = a.transpose();
+        let other = Arc::new(other);
+        if transposed {
+            Work {
+                transposed,
+                cols: other,
+                rows: a.clone(),
+                positions: None,
+            }
+        } else {
+            Work {
+                transposed,
+                cols: a.clone(),
+                rows: other,
+                positions: Some(from),
+            }
+        }
+    }
+
+    /// Position among the values of A of the entry at `p` of the rows of W.
+    pub fn position(&self, p: usize) -> usize {
+        self.positions.as_ref().map_or(p, |from| from[p])
+    }
+}

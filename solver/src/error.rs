@@ -1,0 +1,116 @@
+//! What can go wrong, with its place. Rows and columns in messages count from 1, as in a Matrix Market file.
+
+/// Why a pattern was not analysed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum AnalyseError {
+    /// An ordering that is not in the table.
+    #[error("there is no ordering {name:?}; known are {known}")]
+    UnknownOrdering {
+        /// What was asked for.
+        name: String,
+        /// The known names.
+        known: String,
+    },
+    /// The ordering's own code gave up.
+    #[error("the ordering {name} failed: {why}")]
+    OrderingFailed {
+        /// Which ordering.
+        name: &'static str,
+        /// What it said.
+        why: String,
+    },
+    /// A given column order that is not a permutation.
+    #[error("the given column order is not a permutation of 1..{ncols}: {why}")]
+    BadPermutation {
+        /// Columns to order.
+        ncols: usize,
+        /// The first thing that is wrong with it.
+        why: String,
+    },
+    /// A matrix without rows or columns.
+    #[error("the matrix is {nrows} x {ncols}: there is nothing to solve")]
+    Empty {
+        /// Rows.
+        nrows: usize,
+        /// Columns.
+        ncols: usize,
+    },
+    /// Tile sizes that do not fit together.
+    #[error("tiles cannot be {what}")]
+    BadTiles {
+        /// What is wrong with the sizes.
+        what: String,
+    },
+}
+
+/// Why a matrix was not factorized or a system not solved.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SolveError {
+    /// The matrix has another pattern than the one that was analysed.
+    #[error(
+        "the matrix is {nrows} x {ncols} with {nnz} entries and has not the pattern that was analysed"
+    )]
+    OtherPattern {
+        /// Rows.
+        nrows: usize,
+        /// Columns.
+        ncols: usize,
+        /// Entries.
+        nnz: usize,
+    },
+    /// NaN or infinity in A.
+    #[error("the matrix has a value that is not finite at row {row}, column {col}")]
+    MatrixNotFinite {
+        /// Row, from 1.
+        row: usize,
+        /// Column, from 1.
+        col: usize,
+    },
+    /// NaN or infinity in a right-hand side.
+    #[error("the right-hand side has a value that is not finite at row {row}, column {col}")]
+    RhsNotFinite {
+        /// Row, from 1.
+        row: usize,
+        /// Column, from 1.
+        col: usize,
+    },
+    /// A right-hand side of the wrong length.
+    #[error(
+        "the right-hand side has {found} entries; {expected} were expected ({nrhs} of length {nrows})"
+    )]
+    RhsLength {
+        /// Entries given.
+        found: usize,
+        /// Entries needed.
+        expected: usize,
+        /// Right-hand sides.
+        nrhs: usize,
+        /// Length of each.
+        nrows: usize,
+    },
+    /// A diagonal entry of R that is negligible: the columns are linearly dependent to working accuracy.
+    #[error(
+        "the matrix is rank-deficient: {what} {index} depends on those eliminated before it (|R_kk| = {pivot:.1e}, negligible below {tolerance:.1e})"
+    )]
+    RankDeficient {
+        /// `column`, or `row` when A is wide and its rows are dependent.
+        what: &'static str,
+        /// The dependent column (or row) of A, from 1.
+        index: usize,
+        /// |R_kk|, zero when the structure alone leaves the column without a pivot.
+        pivot: f64,
+        /// The tolerance it was held against.
+        tolerance: f64,
+    },
+    /// Factors that were made without Q, or without a right-hand side, asked for what needs it.
+    #[error("{what} needs Q, which was not kept: factorize with `keep_q`")]
+    NoQ {
+        /// What was asked for.
+        what: &'static str,
+    },
+    /// The run of the tasks ended early.
+    #[error(transparent)]
+    Run(#[from] treeqr_runtime::RunError),
+}

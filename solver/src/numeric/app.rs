@@ -1,0 +1,90 @@
+//! What the tasks run on.
+
+use super::FactorScalar;
+use crate::plan::{Plan, ScratchSize, codelet};
+use treeqr_runtime::{Application, Codelet};
+
+/// The data of one factorization, shared by all workers.
+pub(super) struct App<'a, T: FactorScalar> {
+    pub plan: Plan<'a>,
+    /// Values of A.
+    pub values: &'a [T],
+    /// Right-hand sides: columns of as many entries as the factorized matrix has rows.
+    pub rhs: &'a [T],
+    size: ScratchSize,
+    codelets: [Codelet<Self>; 9],
+}
+
+/// A worker's working memory.
+pub(super) struct Scratch<T> {
+    pub front: Vec<T>,
+    pub tau: Vec<T>,
+    pub stack: Vec<T>,
+    pub kernel: Vec<T>,
+}
+
+impl<'a, T: FactorScalar> App<'a, T> {
+    pub fn new(plan: Plan<'a>, values: &'a [T], rhs: &'a [T]) -> Self {
+        let size = plan.scratch_for::<T>();
+        let codelets = [
+            (
+                codelet::INIT_FRONT,
+                Self::init_front as treeqr_runtime::CpuCode<Self>,
+            ),
+            (codelet::INIT_BLOCK, Self::init_block),
+            (codelet::BLOCK_COPY, Self::block_copy),
+            (codelet::DO_SUBTREE, Self::do_subtree),
+            (codelet::GEQRT, Self::geqrt),
+            (codelet::GEMQRT, Self::gemqrt),
+            (codelet::TPQRT, Self::tpqrt),
+            (codelet::TPMQRT, Self::tpmqrt),
+            (codelet::CLEAN_FRONT, Self::clean_front),
+        ];
+        let codelets = codelets.map(|(id, cpu)| Codelet {
+            name: codelet::NAMES[id.0 as usize],
+            cpu: Some(cpu),
+        });
+        App {
+            plan,
+            values,
+            rhs,
+            size,
+            codelets,
+        }
+    }
+
+    /// Entry of the factorized matrix from the position of its value in A.
+    #[inline(always)]
+    pub fn value(&self, position: usize) -> T {
+        let value = self.values[position];
+        if self.plan.sym.transposed {
+            value.conj()
+        } else {
+            value
+        }
+    }
+
+    /// Rows of a right-hand side.
+    pub fn rhs_rows(&self) -> usize {
+        self.plan.sym.work_rows()
+    }
+}
+
+impl<T: FactorScalar> Application for App<'_, T> {
+    type Scratch = Scratch<T>;
+
+    fn scratch(&self, _worker: usize) -> Scratch<T> {
+        // vec! of zeros is left to the system to clear when it is touched.
+        let zeros = |len| vec![T::zero(); len];
+        Scratch {
+            front: zeros(self.size.front),
+            tau: zeros(self.size.tau),
+            stack: zeros(self.size.stack),
+            kernel: zeros(self.size.kernel),
+        }
+    }
+
+    fn codelets(&self) -> &[Codelet<Self>] {
+        &self.codelets
+    }
+}

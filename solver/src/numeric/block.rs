@@ -1,0 +1,194 @@
+//! `do_subtree`: the fronts of a group, each as one dense block, one after the other.
+//!
+//! The front is built in the worker's scratch, factorized, and packed: its rows of R (and V) to the group's factors, its
+//! contribution block to a stack, where its parent finds it. Fronts come in postorder, so the stack is one.
+
+use super::FactorScalar;
+use super::app::{App, Scratch};
+use super::assemble::{CbView, Run, copy_runs, packed_start, runs};
+use crate::analysis::groups::Unit;
+use crate::symbolic::Front;
+use treeqr_kernels::{MatMut, Stair, front_qr};
+use treeqr_runtime::{TaskContext, TaskFailure};
+
+impl<T: FactorScalar> App<'_, T> {
+    pub fn do_subtree(
+        &self,
+        task: &TaskContext<'_>,
+        scratch: &mut Scratch<T>,
+    ) -> Result<(), TaskFailure> {
+        let u = task.task().params[0] as usize;
+        let Unit::Group(fronts) = self.plan.unit(u) else {
+            return Err(task.fail("not a group"));
+        };
+        let nrhs = self.plan.shape.nrhs;
+        task.allocate(self.plan.group_factor(u), self.plan.group_factor_bytes(u))?;
+        let cb_bytes = self.plan.group_cb_bytes(u);
+        if cb_bytes > 0 {
+            task.allocate(self.plan.group_cb(u), cb_bytes)?;
+        }
+        let mut factors = task.write::<T>(0);
+        let mut cb = (cb_bytes > 0).then(|| task.write::<T>(1));
+        // Accesses of contribution blocks from outside come next, in the order in which the fronts ask for them.
+        let mut next_access = 1 + usize::from(cb_bytes > 0);
+        let mut top_of_stack = 0;
+        for &f in fronts {
+            let f = f as usize;
+            let front = self.plan.front(f);
+            let (m, n) = (front.m as usize, front.n as usize);
+            let block = &mut scratch.front[..m * (n + nrhs)];
+            self.take_own_rows(f, block);
+            // Contribution blocks on the stack lie in the order of the children.
+            let inside = |c: u32| self.plan.unit_of(c as usize) == u;
+            let on_stack: usize = front
+                .children
+                .iter()
+                .filter(|&&c| inside(c))
+                .map(|&c| self.plan.front(c as usize).cb_entries(nrhs))
+                .sum();
+            let mut at = top_of_stack - on_stack;
+            top_of_stack = at;
+            for &c in &front.children {
+                if inside(c) {
+                    let len = self.plan.front(c as usize).cb_entries(nrhs);
+                    let view =
+                        CbView::packed(self.plan.front(c as usize), &scratch.stack[at..at + len]);
+                    let child = self.plan.front(c as usize);
+                    let all = ((0, child.cb_rows as usize), (0, child.cb_cols() as usize));
+                    self.extend_add(c as usize, all.0, all.1, nrhs > 0, &view, m, n, block);
+                    at += len;
+                } else {
+                    for source in self.plan.sources(c as usize) {
+                        let data = task.read::<T>(next_access);
+                        next_access += 1;
+                        let view = CbView::of(self, c as usize, source.i, source.j, &data);
+                        self.extend_add(
+                            c as usize,
+                            source.rows,
+                            source.cols,
+                            source.with_rhs,
+                            &view,
+                            m,
+                            n,
+                            block,
+                        );
+                    }
+                }
+            }
+            let tau = &mut scratch.tau[..front.reflectors()];
+            let stair = self.plan.sym.tree.stair(f);
+            front_qr(
+                MatMut::new(block, m, n + nrhs, m.max(1)),
+                n,
+                Stair::Rows(stair),
+                tau,
+                &mut scratch.kernel,
+            );
+            self.pack_factors(f, block, tau, &mut factors[self.plan.factor_at(f)..]);
+            if front.parent.is_some() {
+                let to = if f as u32 == self.plan.unit(u).top() {
+                    &mut cb
+                        .as_mut()
+                        .expect("a top with a parent leaves a contribution block")[..]
+                } else {
+                    let start = top_of_stack;
+                    top_of_stack += front.cb_entries(nrhs);
+                    &mut scratch.stack[start..top_of_stack]
+                };
+                pack_contribution(front, block, nrhs, to);
+            }
+        }
+        Ok(())
+    }
+
+    /// Clears the block and puts in the rows of A that start in this front.
+    fn take_own_rows(&self, f: usize, block: &mut [T]) {
+        block.fill(T::zero());
+        let front = self.plan.front(f);
+        let own = &self.plan.sym.tree.own;
+        let (m, n) = (front.m as usize, front.n as usize);
+        for k in front.own_start..front.own_end {
+            let row = own.local[k] as usize;
+            let range = own.start[k]..own.start[k + 1];
+            for (&c, &p) in own.col[range.clone()].iter().zip(&own.position[range]) {
+                block[row + c as usize * m] = self.value(p);
+            }
+            for c in 0..self.plan.shape.nrhs {
+                block[row + (n + c) * m] = self.rhs[own.row[k] as usize + c * self.rhs_rows()];
+            }
+        }
+    }
+
+    /// Copies (a part of) the contribution block of child c into its parent's block of m rows and n columns.
+    #[allow(clippy::too_many_arguments)]
+    fn extend_add(
+        &self,
+        c: usize,
+        rows: (usize, usize),
+        cols: (usize, usize),
+        with_rhs: bool,
+        view: &CbView<'_, T>,
+        m: usize,
+        n: usize,
+        block: &mut [T],
+    ) {
+        let tree = &self.plan.sym.tree;
+        let runs: Vec<Run> = runs(tree.rowmap(c), rows, (0, m as u32));
+        for col in cols.0..cols.1 {
+            let base = tree.colmap(c)[col] as usize * m;
+            copy_runs(&runs, view.col(col), view.rows(col), |to, part| {
+                block[base + to..base + to + part.len()].copy_from_slice(part);
+            });
+        }
+        if with_rhs {
+            for col in 0..self.plan.shape.nrhs {
+                let base = (n + col) * m;
+                copy_runs(&runs, view.rhs_col(col), usize::MAX, |to, part| {
+                    block[base + to..base + to + part.len()].copy_from_slice(part);
+                });
+            }
+        }
+    }
+
+    /// R by packed columns, Q^H b of the pivots, and if kept V by packed columns and tau.
+    fn pack_factors(&self, f: usize, block: &[T], tau: &[T], to: &mut [T]) {
+        let front = self.plan.front(f);
+        let (m, n, npiv) = (front.m as usize, front.n as usize, front.npiv as usize);
+        let mut at = 0;
+        let mut put = |values: &[T]| {
+            to[at..at + values.len()].copy_from_slice(values);
+            at += values.len();
+        };
+        for j in 0..n {
+            put(&block[j * m..j * m + npiv.min(j + 1)]);
+        }
+        for c in 0..self.plan.shape.nrhs {
+            put(&block[(n + c) * m..(n + c) * m + npiv]);
+        }
+        if self.plan.shape.keep_q {
+            let stair = self.plan.sym.tree.stair(f);
+            for j in 0..front.reflectors() {
+                let end = (stair[j] as usize).max(j + 1);
+                put(&block[j * m + j + 1..j * m + end]);
+            }
+            put(tau);
+        }
+    }
+}
+
+/// The contribution block of a factorized front, by packed columns.
+fn pack_contribution<T: FactorScalar>(front: &Front, block: &[T], nrhs: usize, to: &mut [T]) {
+    let (m, n, npiv) = (front.m as usize, front.n as usize, front.npiv as usize);
+    for j in 0..front.cb_cols() as usize {
+        let start = packed_start(front, j);
+        let rows = front.cb_col_rows(j);
+        let from = (front.cb_first as usize + j) * m + npiv;
+        to[start..start + rows].copy_from_slice(&block[from..from + rows]);
+    }
+    for c in 0..nrhs {
+        let rows = front.cb_rows as usize;
+        let start = packed_start(front, front.cb_cols() as usize + c);
+        let from = (n + c) * m + npiv;
+        to[start..start + rows].copy_from_slice(&block[from..from + rows]);
+    }
+}

@@ -1,0 +1,191 @@
+//! Checks the input, makes the plan, runs the tasks.
+
+use super::app::App;
+use super::factors::Factors;
+use super::{FactorScalar, rank};
+use crate::error::SolveError;
+use crate::plan::{Plan, Prediction, RunShape, bottom_levels};
+use crate::symbolic::Symbolic;
+use std::sync::Arc;
+use treeqr_matrices::Csc;
+use treeqr_runtime::{Config, DataStore, Observer, RunStats, Submitter, run, run_sequential};
+
+/// Options of a factorization.
+#[derive(Clone, Debug, Default)]
+pub struct FactorOptions {
+    /// Keep the reflectors, so that Q can be applied later: needed for right-hand sides that come later and for wide
+    /// matrices.
+    pub keep_q: bool,
+    /// A diagonal entry of R up to this size counts as zero. Default: 20 (m + n) eps max_j ||A(:, j)||_2.
+    pub tolerance: Option<f64>,
+    /// Threads, scheduler, binding.
+    pub run: Config,
+    /// Run the tasks in the order of submission on the calling thread, without a scheduler.
+    pub sequential: bool,
+}
+
+/// A factorization and what it took.
+pub struct Factored<T> {
+    /// The factors.
+    pub factors: Factors<T>,
+    /// What the analysis said this run would do.
+    pub prediction: Prediction,
+    /// What the runtime says of it.
+    pub stats: RunStats,
+    /// The tolerance that the pivots were held against.
+    pub tolerance: f64,
+}
+
+/// Factorizes A = Q R (A^H = Q R for a wide A), with `rhs` carried along: `nrhs` columns of as many entries as A has
+/// rows, of which Q^H b is kept. A wide A takes no right-hand side here.
+///
+/// # Errors
+/// [`SolveError`]: another pattern than the analysed one, values that are not finite, a wrong length, a negligible pivot,
+/// and whatever ends the run.
+pub fn factorize<T: FactorScalar, O: Observer>(
+    symbolic: &Arc<Symbolic>,
+    a: &Csc<T>,
+    rhs: &[T],
+    nrhs: usize,
+    options: &FactorOptions,
+    observer: &O,
+) -> Result<Factored<T>, SolveError> {
+    check_matrix(symbolic, a)?;
+    check_rhs(rhs, a.nrows(), nrhs)?;
+    assert!(
+        nrhs == 0 || !symbolic.transposed,
+        "a wide matrix takes its right-hand sides after the factorization"
+    );
+    let tolerance = options
+        .tolerance
+        .unwrap_or_else(|| rank::default_tolerance(a, symbolic.transposed));
+    if let Some(column) = symbolic.structural_deficiency {
+        return Err(rank::rank_deficient(
+            symbolic.transposed,
+            column,
+            0.0,
+            tolerance,
+        ));
+    }
+
+    let shape = RunShape::of::<T>(nrhs, options.keep_q);
+    let plan = Plan::new(symbolic, shape);
+    let prediction = plan.predict();
+    let levels = bottom_levels(&plan);
+    let layout = plan.layout().clone();
+    let mut store = DataStore::new(plan.handles());
+    let app = App::new(plan, a.values(), rhs);
+    let submit = |submitter: &mut Submitter<'_>| {
+        let mut tasks = Vec::new();
+        let mut levels = levels.iter();
+        for u in 0..symbolic.units.len() {
+            app.plan.unit_tasks(u, &mut tasks);
+            for task in tasks.drain(..) {
+                submitter.submit(task.priority(*levels.next().expect("a level for every task")))?;
+            }
+        }
+        Ok(())
+    };
+    let ((), stats) = if options.sequential {
+        run_sequential(&options.run, &app, &mut store, observer, submit)?
+    } else {
+        run(&options.run, &app, &mut store, observer, submit)?
+    };
+
+    let factors = Factors {
+        symbolic: symbolic.clone(),
+        shape,
+        layout,
+        store,
+        singleton_rows: singleton_rows(symbolic, a),
+        singleton_rhs: singleton_rhs(symbolic, rhs, a.nrows(), nrhs),
+    };
+    rank::check(&factors, tolerance)?;
+    Ok(Factored {
+        factors,
+        prediction,
+        stats,
+        tolerance,
+    })
+}
+
+fn check_matrix<T: FactorScalar>(symbolic: &Symbolic, a: &Csc<T>) -> Result<(), SolveError> {
+    if !Arc::ptr_eq(&symbolic.pattern, a.pattern()) && symbolic.pattern != *a.pattern() {
+        return Err(SolveError::OtherPattern {
+            nrows: a.nrows(),
+            ncols: a.ncols(),
+            nnz: a.nnz(),
+        });
+    }
+    match a.first_non_finite() {
+        Some((row, col)) => Err(SolveError::MatrixNotFinite {
+            row: row + 1,
+            col: col + 1,
+        }),
+        None => Ok(()),
+    }
+}
+
+pub(crate) fn check_rhs<T: FactorScalar>(
+    rhs: &[T],
+    nrows: usize,
+    nrhs: usize,
+) -> Result<(), SolveError> {
+    if rhs.len() != nrows * nrhs {
+        return Err(SolveError::RhsLength {
+            found: rhs.len(),
+            expected: nrows * nrhs,
+            nrhs,
+            nrows,
+        });
+    }
+    match rhs.iter().position(|v| !v.is_finite()) {
+        Some(p) => Err(SolveError::RhsNotFinite {
+            row: p % nrows + 1,
+            col: p / nrows + 1,
+        }),
+        None => Ok(()),
+    }
+}
+
+/// Rows of W on which singletons pivot.
+fn singleton_rows<T: FactorScalar>(symbolic: &Symbolic, a: &Csc<T>) -> Vec<Vec<(u32, T)>> {
+    if symbolic.singletons.is_empty() {
+        return Vec::new();
+    }
+    let mut at = vec![u32::MAX; symbolic.work_rows()];
+    for (k, s) in symbolic.singletons.iter().enumerate() {
+        at[s.row as usize] = k as u32;
+    }
+    let mut rows: Vec<Vec<(u32, T)>> = vec![Vec::new(); symbolic.singletons.len()];
+    for j in 0..a.ncols() {
+        let (idx, values) = a.col(j);
+        for (&i, &v) in idx.iter().zip(values) {
+            let (row, col, v) = if symbolic.transposed {
+                (j as u32, i, v.conj())
+            } else {
+                (i, j as u32, v)
+            };
+            if at[row as usize] != u32::MAX {
+                rows[at[row as usize] as usize].push((col, v));
+            }
+        }
+    }
+    rows
+}
+
+fn singleton_rhs<T: FactorScalar>(
+    symbolic: &Symbolic,
+    rhs: &[T],
+    nrows: usize,
+    nrhs: usize,
+) -> Vec<T> {
+    (0..nrhs)
+        .flat_map(|c| {
+            symbolic
+                .singletons
+                .iter()
+                .map(move |s| rhs[s.row as usize + c * nrows])
+        })
+        .collect()
+}

@@ -1,0 +1,167 @@
+//! What a factorization leaves: R, the reflectors if they were kept, and Q^H b if there was a b.
+
+use super::FactorScalar;
+use crate::analysis::groups::Unit;
+use crate::plan::{Layout, Plan, RunShape};
+use crate::symbolic::Symbolic;
+use std::sync::Arc;
+use treeqr_runtime::DataStore;
+
+/// The factors of one matrix. They can be used from several threads at once.
+pub struct Factors<T> {
+    pub(crate) symbolic: Arc<Symbolic>,
+    pub(crate) shape: RunShape,
+    pub(crate) layout: Arc<Layout>,
+    pub(crate) store: DataStore,
+    /// Rows of W that are rows of R as they stand: per singleton its entries (column of W, value).
+    pub(crate) singleton_rows: Vec<Vec<(u32, T)>>,
+    /// Q^H b of the singletons: entries of b, a column after the other.
+    pub(crate) singleton_rhs: Vec<T>,
+}
+
+impl<T: FactorScalar> Factors<T> {
+    /// The analysis that the factors belong to.
+    pub fn symbolic(&self) -> &Arc<Symbolic> {
+        &self.symbolic
+    }
+
+    /// Whether Q was kept.
+    pub fn has_q(&self) -> bool {
+        self.shape.keep_q
+    }
+
+    /// Right-hand sides that were given to the factorization.
+    pub fn nrhs(&self) -> usize {
+        self.shape.nrhs
+    }
+
+    /// Bytes that the factors take.
+    pub fn bytes(&self) -> u64 {
+        self.store.bytes()
+    }
+
+    pub(crate) fn plan(&self) -> Plan<'_> {
+        Plan::with_layout(&self.symbolic, self.shape, self.layout.clone())
+    }
+
+    /// The part of the group's factor buffer that belongs to block front `f`.
+    pub(crate) fn block_factors(&self, plan: &Plan<'_>, f: usize) -> &[T] {
+        let all = self
+            .store
+            .get_as::<T>(plan.group_factor(plan.unit_of(f)))
+            .expect("factors are kept");
+        &all[plan.factor_at(f)..][..plan.block_factor_entries(f)]
+    }
+
+    /// R of front f, to be read by columns.
+    pub(crate) fn r<'a>(&'a self, plan: &Plan<'a>, f: usize) -> RBlock<'a, T> {
+        match plan.unit(plan.unit_of(f)) {
+            Unit::Group(_) => RBlock::Packed {
+                data: self.block_factors(plan, f),
+                npiv: plan.front(f).npiv as usize,
+            },
+            Unit::Tiled(_) => {
+                let t = plan.tiling(f);
+                let npiv = plan.front(f).npiv;
+                let rows = t.rows.partition_point(|&r| r < npiv);
+                let (_, q) = t.grid();
+                let tiles = (0..rows)
+                    .flat_map(|i| (0..q).map(move |j| (i, j)))
+                    .map(|(i, j)| {
+                        if t.exists(i, j) {
+                            self.store.get_as::<T>(plan.tile(f, i, j)).unwrap_or(&[])
+                        } else {
+                            &[]
+                        }
+                    })
+                    .collect();
+                RBlock::Tiled {
+                    tiles,
+                    tiling: t,
+                    npiv: npiv as usize,
+                }
+            }
+        }
+    }
+
+    /// Q^H b of the pivots of front f: `out` is npiv x nrhs.
+    pub(crate) fn qhb(&self, plan: &Plan<'_>, f: usize, out: &mut [T]) {
+        let npiv = plan.front(f).npiv as usize;
+        let nrhs = self.shape.nrhs;
+        match plan.unit(plan.unit_of(f)) {
+            Unit::Group(_) => {
+                let start = plan.front(f).r_entries();
+                out.copy_from_slice(&self.block_factors(plan, f)[start..start + npiv * nrhs]);
+            }
+            Unit::Tiled(_) => {
+                let t = plan.tiling(f);
+                for i in (0..t.grid().0).take_while(|&i| (t.rows[i] as usize) < npiv) {
+                    let top = t.rows[i] as usize;
+                    let tile = self.store.get_as::<T>(plan.rhs(f, i)).expect("kept");
+                    let rows = t.height(i).min(npiv - top);
+                    for c in 0..nrhs {
+                        let column = &tile[c * t.height(i)..][..rows];
+                        out[c * npiv + top..c * npiv + top + rows].copy_from_slice(column);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The rows of R that belong to one front.
+pub(crate) enum RBlock<'a, T> {
+    /// By packed columns.
+    Packed { data: &'a [T], npiv: usize },
+    /// In tiles, row by row of tiles.
+    Tiled {
+        tiles: Vec<&'a [T]>,
+        tiling: &'a crate::analysis::partition::Tiling,
+        npiv: usize,
+    },
+}
+
+impl<'a, T: FactorScalar> RBlock<'a, T> {
+    /// Calls `visit(first row, values)` for the parts of column j from top to bottom; the last one ends on the diagonal or
+    /// with the last pivot row.
+    pub fn column(&self, j: usize, mut visit: impl FnMut(usize, &'a [T])) {
+        match self {
+            RBlock::Packed { data, npiv } => {
+                let triangle = j.min(*npiv);
+                let start = triangle * (triangle + 1) / 2 + (j - triangle) * npiv;
+                visit(0, &data[start..start + npiv.min(&(j + 1))]);
+            }
+            RBlock::Tiled {
+                tiles,
+                tiling,
+                npiv,
+            } => {
+                let q = tiling.cols.len() - 1;
+                let tile_col = tiling.cols.partition_point(|&c| c as usize <= j) - 1;
+                let local = j - tiling.cols[tile_col] as usize;
+                for i in 0..tiles.len() / q {
+                    let top = tiling.rows[i] as usize;
+                    let end = (*npiv).min(j + 1);
+                    if top >= end {
+                        break;
+                    }
+                    let height = tiling.height(i);
+                    let rows = height.min(end - top);
+                    visit(
+                        top,
+                        &tiles[i * q + tile_col][local * height..local * height + rows],
+                    );
+                }
+            }
+        }
+    }
+
+    /// R(j, j).
+    pub fn diagonal(&self, j: usize) -> T {
+        let mut last = T::zero();
+        self.column(j, |_, values| {
+            last = *values.last().expect("a column has rows")
+        });
+        last
+    }
+}

@@ -1,0 +1,34 @@
+//! The numerical factorization: from values to [`Factors`], through the task runtime.
+//!
+//! Takes a [`Symbolic`](crate::Symbolic), the values of A and perhaps right-hand sides; submits the tasks of the plan.
+//!
+//! | file | subject |
+//! | --- | --- |
+//! | `factorize` | checks, plan, run |
+//! | `app` | what the tasks run on: the codelets' table and a worker's scratch |
+//! | `assemble` | entries of A and contribution blocks into fronts and tiles |
+//! | `block` | `do_subtree`: fronts as whole blocks, one after the other |
+//! | `tiles` | the codelets of a front in tiles |
+//! | `factors` | what is left: R, V, T and Q^H b, and where they are |
+//! | `rank` | whether a pivot is negligible |
+
+mod app;
+mod assemble;
+mod block;
+mod factorize;
+mod factors;
+mod rank;
+mod tiles;
+
+pub(crate) use factorize::check_rhs;
+pub use factorize::{FactorOptions, Factored, factorize};
+pub use factors::Factors;
+pub(crate) use factors::RBlock;
+
+use bytemuck::Pod;
+use treeqr_kernels::KernelScalar;
+
+/// A scalar that the solver works with: `f64`, `f32`, and their complex counterparts.
+pub trait FactorScalar: KernelScalar + Pod {}
+
+impl<T: KernelScalar + Pod> FactorScalar for T {}

@@ -1,0 +1,213 @@
+//! The codelets of a front in tiles: each finds its tiles and staircase and calls one kernel.
+
+use super::FactorScalar;
+use super::app::{App, Scratch};
+use crate::plan::panel::{tile_stair, triangle_stair};
+use crate::plan::tasks::RHS;
+use treeqr_kernels::{MatMut, MatRef, Op, Stair, copy_upper, copy_v, gemqrt, geqrt, tpmqrt, tpqrt};
+use treeqr_runtime::{TaskContext, TaskFailure};
+
+/// What the parameters of a tile task say.
+struct At {
+    f: usize,
+    /// Panel.
+    k: usize,
+    /// The tile row that is factorized or eliminated.
+    i: usize,
+    /// The tile row of the triangle that it is eliminated with.
+    a: usize,
+    /// The tile column that is updated.
+    j: u32,
+    /// A step of the binary tree: tile i counts by its triangle only.
+    tree: bool,
+}
+
+fn at(task: &TaskContext<'_>) -> At {
+    let [f, k, i, a, j, tree] = task.task().params;
+    At {
+        f: f as usize,
+        k: k as usize,
+        i: i as usize,
+        a: a as usize,
+        j,
+        tree: tree == 1,
+    }
+}
+
+impl<T: FactorScalar> App<'_, T> {
+    fn width(&self, f: usize, j: u32) -> usize {
+        if j == RHS {
+            self.plan.shape.nrhs
+        } else {
+            self.plan.tiling(f).width(j as usize)
+        }
+    }
+
+    /// Accesses: the tile; the buffer for V and T.
+    pub fn geqrt(
+        &self,
+        task: &TaskContext<'_>,
+        scratch: &mut Scratch<T>,
+    ) -> Result<(), TaskFailure> {
+        let At { f, k, i, .. } = at(task);
+        let t = self.plan.tiling(f);
+        let (height, w, offset, ib) = (t.height(i), t.width(k), t.offset(i, k), t.ib as usize);
+        let stair = tile_stair(t, self.plan.sym.tree.stair(f), i, k);
+        let rows = height - offset;
+        let reflectors = rows.min(w);
+        let mut tile = task.write::<T>(0);
+        let mut factor = task.write::<T>(1);
+        let (v, tf) = factor.split_at_mut(rows * reflectors);
+        let mut a = MatMut::new(&mut tile, height, w, height).submatrix(offset, 0, rows, w);
+        geqrt(
+            a.rb_mut(),
+            Stair::Rows(&stair),
+            ib,
+            MatMut::new(tf, ib, reflectors, ib),
+            &mut scratch.kernel,
+        );
+        copy_v(
+            a.rb().submatrix(0, 0, rows, reflectors),
+            MatMut::new(v, rows, reflectors, rows),
+        );
+        Ok(())
+    }
+
+    /// Accesses: V and T; the tile to update.
+    pub fn gemqrt(
+        &self,
+        task: &TaskContext<'_>,
+        scratch: &mut Scratch<T>,
+    ) -> Result<(), TaskFailure> {
+        let At { f, k, i, j, .. } = at(task);
+        let t = self.plan.tiling(f);
+        let (height, w, offset, ib) = (t.height(i), t.width(k), t.offset(i, k), t.ib as usize);
+        let stair = tile_stair(t, self.plan.sym.tree.stair(f), i, k);
+        let rows = height - offset;
+        let reflectors = rows.min(w);
+        let cols = self.width(f, j);
+        let factor = task.read::<T>(0);
+        let mut tile = task.write::<T>(1);
+        let (v, tf) = factor.split_at(rows * reflectors);
+        gemqrt(
+            Op::ConjTrans,
+            MatRef::new(v, rows, reflectors, rows),
+            Stair::Rows(&stair),
+            ib,
+            MatRef::new(tf, ib, reflectors, ib),
+            MatMut::new(&mut tile, height, cols, height).submatrix(offset, 0, rows, cols),
+            &mut scratch.kernel,
+        );
+        Ok(())
+    }
+
+    /// Accesses: the tile with the triangle; the tile that is eliminated; the buffer for T (behind V in the tree).
+    pub fn tpqrt(
+        &self,
+        task: &TaskContext<'_>,
+        scratch: &mut Scratch<T>,
+    ) -> Result<(), TaskFailure> {
+        let At {
+            f, k, i, a, tree, ..
+        } = at(task);
+        let t = self.plan.tiling(f);
+        let (w, ib) = (t.width(k), t.ib as usize);
+        let stair = self.plan.sym.tree.stair(f);
+        let mut upper = task.write::<T>(0);
+        let mut lower = task.write::<T>(1);
+        let mut factor = task.write::<T>(2);
+        let r =
+            MatMut::new(&mut upper, t.height(a), w, t.height(a)).submatrix(t.offset(a, k), 0, w, w);
+        let tile = MatMut::new(&mut lower, t.height(i), w, t.height(i));
+        if tree {
+            let stair = triangle_stair(t, stair, i, k);
+            let (v, tf) = factor.split_at_mut(w * w);
+            let mut b = tile.submatrix(0, 0, w, w);
+            tpqrt(
+                r,
+                b.rb_mut(),
+                Stair::Rows(&stair),
+                ib,
+                MatMut::new(tf, ib, w, ib),
+                &mut scratch.kernel,
+            );
+            copy_upper(b.rb(), MatMut::new(v, w, w, w));
+        } else {
+            let stair = tile_stair(t, stair, i, k);
+            tpqrt(
+                r,
+                tile,
+                Stair::Rows(&stair),
+                ib,
+                MatMut::new(&mut factor, ib, w, ib),
+                &mut scratch.kernel,
+            );
+        }
+        Ok(())
+    }
+
+    /// Accesses: V and T (two buffers in a flat step, one in the tree); the tile with the rows of the triangle; the tile
+    /// of those that are eliminated.
+    pub fn tpmqrt(
+        &self,
+        task: &TaskContext<'_>,
+        scratch: &mut Scratch<T>,
+    ) -> Result<(), TaskFailure> {
+        let At {
+            f,
+            k,
+            i,
+            a,
+            j,
+            tree,
+        } = at(task);
+        let t = self.plan.tiling(f);
+        let (w, ib, cols) = (t.width(k), t.ib as usize, self.width(f, j));
+        let stair = self.plan.sym.tree.stair(f);
+        let first_tile = if tree { 1 } else { 2 };
+        let mut upper = task.write::<T>(first_tile);
+        let mut lower = task.write::<T>(first_tile + 1);
+        let c1 = MatMut::new(&mut upper, t.height(a), cols, t.height(a)).submatrix(
+            t.offset(a, k),
+            0,
+            w,
+            cols,
+        );
+        let c2 = MatMut::new(&mut lower, t.height(i), cols, t.height(i));
+        if tree {
+            let factor = task.read::<T>(0);
+            let (v, tf) = factor.split_at(w * w);
+            let (v, tf) = (MatRef::new(v, w, w, w), MatRef::new(tf, ib, w, ib));
+            let stair = triangle_stair(t, stair, i, k);
+            let c2 = c2.submatrix(0, 0, w, cols);
+            tpmqrt(
+                Op::ConjTrans,
+                v,
+                Stair::Rows(&stair),
+                ib,
+                tf,
+                c1,
+                c2,
+                &mut scratch.kernel,
+            );
+        } else {
+            let (v, tf) = (task.read::<T>(0), task.read::<T>(1));
+            let (v, tf) = (
+                MatRef::new(&v, t.height(i), w, t.height(i)),
+                MatRef::new(&tf, ib, w, ib),
+            );
+            let stair = tile_stair(t, stair, i, k);
+            tpmqrt(
+                Op::ConjTrans,
+                v,
+                Stair::Rows(&stair),
+                ib,
+                tf,
+                c1,
+                c2,
+                &mut scratch.kernel,
+            );
+        }
+        Ok(())
+    }
+}

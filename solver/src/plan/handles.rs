@@ -1,0 +1,199 @@
+//! Which buffer is which handle, how large it is, and what becomes of it when the front's work is done.
+//!
+//! A group has two buffers: the factors of its fronts, packed, and the contribution block of its top. A front in tiles of
+//! p x q has, row by row: its tiles; per tile of a panel the T factors (behind a copy of V where the tile was factorized
+//! by geqrt); the same for the steps of the binary tree; its tiles of the right-hand sides.
+
+use super::panel::{Step, steps};
+use super::{Layout, Plan};
+use crate::analysis::groups::Unit;
+use treeqr_runtime::Handle;
+
+impl Plan<'_> {
+    pub(super) fn number_handles(&self) -> Layout {
+        let mut next = 0u32;
+        let mut out = Layout {
+            base: Vec::with_capacity(self.sym.units.len() + 1),
+            factor_at: vec![0; self.sym.tree.fronts.len()],
+            factor_len: vec![0; self.sym.units.len()],
+        };
+        for (u, unit) in self.sym.units.iter().enumerate() {
+            out.base.push(next);
+            match unit {
+                Unit::Group(fronts) => {
+                    let mut len = 0;
+                    for &f in fronts {
+                        out.factor_at[f as usize] = len;
+                        len += self.block_factor_entries(f as usize);
+                    }
+                    out.factor_len[u] = len;
+                    next += 2;
+                }
+                Unit::Tiled(f) => {
+                    let (p, q) = self.tiling(*f as usize).grid();
+                    let panels = self.tiling(*f as usize).panels;
+                    next += (p * q + 2 * p * panels + p) as u32;
+                }
+            }
+        }
+        out.base.push(next);
+        out
+    }
+
+    /// Handles in all.
+    pub fn handles(&self) -> usize {
+        *self.layout.base.last().expect("one entry more than units") as usize
+    }
+
+    /// Scalars that a block front leaves in its group's factor buffer: R, Q^H b of its pivots, and V with tau if kept.
+    pub fn block_factor_entries(&self, f: usize) -> usize {
+        let front = self.front(f);
+        let q = if self.shape.keep_q {
+            self.block_v_entries(f) + front.reflectors()
+        } else {
+            0
+        };
+        front.r_entries() + front.npiv as usize * self.shape.nrhs + q
+    }
+
+    /// Entries of V of a block front, unit diagonal left out.
+    pub fn block_v_entries(&self, f: usize) -> usize {
+        let stair = self.sym.tree.stair(f);
+        (0..self.front(f).reflectors())
+            .map(|j| (stair[j] as usize).saturating_sub(j + 1))
+            .sum()
+    }
+
+    /// Place of a block front in its group's factor buffer, in scalars.
+    pub fn factor_at(&self, f: usize) -> usize {
+        self.layout.factor_at[f]
+    }
+
+    pub fn group_factor(&self, u: usize) -> Handle {
+        Handle(self.layout.base[u])
+    }
+
+    pub fn group_cb(&self, u: usize) -> Handle {
+        Handle(self.layout.base[u] + 1)
+    }
+
+    pub fn group_factor_bytes(&self, u: usize) -> usize {
+        self.layout.factor_len[u] * self.shape.scalar_bytes
+    }
+
+    /// Zero when nothing is left for a parent.
+    pub fn group_cb_bytes(&self, u: usize) -> usize {
+        let top = self.front(self.unit(u).top() as usize);
+        if top.parent.is_none() {
+            0
+        } else {
+            top.cb_entries(self.shape.nrhs) * self.shape.scalar_bytes
+        }
+    }
+
+    pub fn tile(&self, f: usize, i: usize, j: usize) -> Handle {
+        let q = self.tiling(f).grid().1;
+        Handle(self.layout.base[self.unit_of(f)] + (i * q + j) as u32)
+    }
+
+    /// T of geqrt or tpqrt on tile (i, k), behind V in the case of geqrt.
+    pub fn factor(&self, f: usize, i: usize, k: usize) -> Handle {
+        let t = self.tiling(f);
+        let (p, q) = t.grid();
+        Handle(self.layout.base[self.unit_of(f)] + (p * q + i * t.panels + k) as u32)
+    }
+
+    /// V and T of the step of the binary tree that eliminates the head (i, k).
+    pub fn tree_factor(&self, f: usize, i: usize, k: usize) -> Handle {
+        let t = self.tiling(f);
+        let (p, q) = t.grid();
+        Handle(self.layout.base[self.unit_of(f)] + (p * q + p * t.panels + i * t.panels + k) as u32)
+    }
+
+    pub fn rhs(&self, f: usize, i: usize) -> Handle {
+        let t = self.tiling(f);
+        let (p, q) = t.grid();
+        Handle(self.layout.base[self.unit_of(f)] + (p * q + 2 * p * t.panels + i) as u32)
+    }
+
+    /// Tile rows that exist at all: those that reach above the staircase of the last column.
+    pub fn tile_rows(&self, f: usize) -> usize {
+        *self.tiling(f).depth.last().expect("a front has a column") as usize
+    }
+
+    /// Every buffer of a front in tiles, with its size in bytes.
+    pub fn front_buffers(&self, f: usize) -> Vec<(Handle, usize)> {
+        let t = self.tiling(f);
+        let (_, q) = t.grid();
+        let bytes = |entries: usize| entries * self.shape.scalar_bytes;
+        let mut out = Vec::new();
+        for j in 0..q {
+            for i in 0..t.depth[j] as usize {
+                out.push((self.tile(f, i, j), bytes(t.height(i) * t.width(j))));
+            }
+        }
+        for k in 0..t.panels {
+            for step in steps(t, k) {
+                let (handle, entries) = self.step_factor(f, k, step);
+                out.push((handle, bytes(entries)));
+            }
+        }
+        if self.shape.nrhs > 0 {
+            for i in 0..self.tile_rows(f) {
+                out.push((self.rhs(f, i), bytes(t.height(i) * self.shape.nrhs)));
+            }
+        }
+        out
+    }
+
+    /// The buffer for T (and V) of a step of panel k, with its scalars.
+    pub fn step_factor(&self, f: usize, k: usize, step: Step) -> (Handle, usize) {
+        let t = self.tiling(f);
+        let (ib, w) = (t.ib as usize, t.width(k));
+        match step {
+            Step::Head { i } => {
+                let rows = t.height(i) - t.offset(i, k);
+                let reflectors = rows.min(w);
+                (self.factor(f, i, k), (rows + ib) * reflectors)
+            }
+            Step::Flat { i, .. } => (self.factor(f, i, k), ib * w),
+            Step::Tree { b, .. } => (self.tree_factor(f, b, k), (w + ib) * w),
+        }
+    }
+
+    /// The buffers of a front in tiles that are freed when its parent has taken over its contribution block: all that
+    /// holds neither R, nor Q^H b, nor (if Q is kept) reflectors.
+    pub fn front_releases(&self, f: usize) -> Vec<(Handle, usize)> {
+        let t = self.tiling(f);
+        let npiv = self.front(f).npiv;
+        let (p, q) = t.grid();
+        let tiles = p * q;
+        let first = self.layout.base[self.unit_of(f)];
+        let mut keeps_v = vec![false; tiles];
+        if self.shape.keep_q {
+            for k in 0..t.panels {
+                for step in steps(t, k) {
+                    if let Step::Flat { i, .. } = step {
+                        keeps_v[i * q + k] = true;
+                    }
+                }
+            }
+        }
+        let rhs_from = tiles + 2 * p * t.panels;
+        let mut out = self.front_buffers(f);
+        out.retain(|&(handle, _)| {
+            let at = (handle.0 - first) as usize;
+            if at < tiles {
+                let (i, j) = (at / q, at % q);
+                // Rows of R start at the diagonal: a tile in the pivot rows holds some unless all of it lies below.
+                let holds_r = t.rows[i] < npiv && t.rows[i] < t.cols[j + 1];
+                !(holds_r || keeps_v[at])
+            } else if at < rhs_from {
+                !self.shape.keep_q
+            } else {
+                t.rows[at - rhs_from] >= npiv
+            }
+        });
+        out
+    }
+}

@@ -1,0 +1,202 @@
+//! What the tasks will do, counted from the plan: numbers of tasks, flops, memory, critical path.
+//!
+//! Times here are of a model with fixed rates per codelet: priorities come from them, and so must not depend on a
+//! measurement. Memory is that of a run in the order of submission.
+
+use super::{Plan, RunShape, codelet};
+use crate::analysis::groups::Unit;
+use crate::symbolic::Symbolic;
+use treeqr_runtime::{Access, TaskSpec};
+
+/// What a factorization will do.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Prediction {
+    /// Flops of all tasks.
+    pub flops: u64,
+    /// Tasks by codelet, in the order of [`crate::CODELETS`].
+    pub tasks: [u64; 9],
+    /// Largest sum of buffers at a time when the tasks run in the order of submission, in bytes.
+    pub peak_bytes: usize,
+    /// Buffers that are left at the end: the factors, in bytes.
+    pub factor_bytes: usize,
+    /// Working memory of one worker, in bytes; not in the sums above.
+    pub scratch_bytes: usize,
+    /// Flops along the longest path through the task graph.
+    pub critical_path_flops: u64,
+    /// Time of all tasks in the model, in ns.
+    pub model_ns: f64,
+    /// Time along the longest path in the model, in ns.
+    pub critical_path_ns: f64,
+}
+
+impl Prediction {
+    /// Number of tasks.
+    pub fn task_count(&self) -> u64 {
+        self.tasks.iter().sum()
+    }
+
+    /// Time of all tasks over that of the longest path, in the model: how many workers the graph can keep busy.
+    pub fn average_parallelism(&self) -> f64 {
+        if self.critical_path_ns > 0.0 {
+            self.model_ns / self.critical_path_ns
+        } else {
+            1.0
+        }
+    }
+}
+
+impl Symbolic {
+    /// What a factorization of this shape will do. O(tasks).
+    pub fn predict(&self, shape: RunShape) -> Prediction {
+        Plan::new(self, shape).predict()
+    }
+}
+
+/// Model time of a task, in ns.
+fn model_ns(plan: &Plan<'_>, task: &TaskSpec) -> f64 {
+    let rate = match task.codelet {
+        codelet::GEQRT => 20.0,
+        codelet::TPQRT => 25.0,
+        codelet::GEMQRT | codelet::TPMQRT => 45.0,
+        codelet::DO_SUBTREE => {
+            let Unit::Group(fronts) = plan.unit(task.params[0] as usize) else {
+                return 0.0;
+            };
+            let entries: f64 = fronts
+                .iter()
+                .map(|&f| {
+                    let front = plan.front(f as usize);
+                    f64::from(front.m) * f64::from(front.n)
+                })
+                .sum();
+            return 1000.0 + 400.0 * fronts.len() as f64 + 0.5 * entries + task.flops as f64 / 20.0;
+        }
+        // Copies: some ten microseconds for a tile; what matters is that they are not free.
+        _ => return 10_000.0,
+    };
+    1000.0 + task.flops as f64 / rate
+}
+
+/// When a handle may be used next, by the dependencies of the sequential task flow.
+#[derive(Clone, Copy, Default)]
+struct Times {
+    written: f64,
+    read: f64,
+    scattered: f64,
+}
+
+/// Longest paths ending in each task of a sequence: feed it the tasks in order (or in reverse order: the edges turn round
+/// and the paths are those that start in the task).
+struct LongestPath {
+    times: Vec<Times>,
+}
+
+impl LongestPath {
+    fn new(handles: usize) -> Self {
+        LongestPath {
+            times: vec![Times::default(); handles],
+        }
+    }
+
+    /// Length of the longest path up to and with this task.
+    fn visit(&mut self, task: &TaskSpec, length: f64) -> f64 {
+        let mut start: f64 = 0.0;
+        for &(h, access) in &task.accesses {
+            let t = self.times[h.0 as usize];
+            start = start.max(match access {
+                Access::Read => t.written.max(t.scattered),
+                Access::Scatter => t.written.max(t.read),
+                Access::Write | Access::ReadWrite => t.written.max(t.read).max(t.scattered),
+            });
+        }
+        let end = start + length;
+        for &(h, access) in &task.accesses {
+            let t = &mut self.times[h.0 as usize];
+            match access {
+                Access::Read => t.read = t.read.max(end),
+                Access::Scatter => t.scattered = t.scattered.max(end),
+                Access::Write | Access::ReadWrite => {
+                    *t = Times {
+                        written: end,
+                        read: 0.0,
+                        scattered: 0.0,
+                    }
+                }
+            }
+        }
+        end
+    }
+}
+
+impl Plan<'_> {
+    pub fn predict(&self) -> Prediction {
+        let mut out = Prediction {
+            flops: 0,
+            tasks: [0; 9],
+            peak_bytes: 0,
+            factor_bytes: 0,
+            scratch_bytes: self.scratch().bytes(self.shape.scalar_bytes),
+            critical_path_flops: 0,
+            model_ns: 0.0,
+            critical_path_ns: 0.0,
+        };
+        let mut by_flops = LongestPath::new(self.handles());
+        let mut by_time = LongestPath::new(self.handles());
+        let mut longest_flops: f64 = 0.0;
+        let mut now = 0usize;
+        let mut tasks = Vec::new();
+        for u in 0..self.sym.units.len() {
+            tasks.clear();
+            self.unit_tasks(u, &mut tasks);
+            for task in &tasks {
+                let ns = model_ns(self, task);
+                out.flops += task.flops;
+                out.tasks[task.codelet.0 as usize] += 1;
+                out.model_ns += ns;
+                longest_flops = longest_flops.max(by_flops.visit(task, task.flops as f64));
+                out.critical_path_ns = out.critical_path_ns.max(by_time.visit(task, ns));
+                let (taken, freed) = self.memory_of(task);
+                now += taken;
+                out.peak_bytes = out.peak_bytes.max(now);
+                now -= freed;
+            }
+        }
+        out.critical_path_flops = longest_flops as u64;
+        out.factor_bytes = now;
+        out
+    }
+
+    /// Bytes that a task allocates, and bytes that it frees.
+    fn memory_of(&self, task: &TaskSpec) -> (usize, usize) {
+        let sum = |list: Vec<(treeqr_runtime::Handle, usize)>| list.iter().map(|b| b.1).sum();
+        let at = task.params[0] as usize;
+        match task.codelet {
+            codelet::DO_SUBTREE => (self.group_factor_bytes(at) + self.group_cb_bytes(at), 0),
+            codelet::INIT_FRONT => (sum(self.front_buffers(at)), 0),
+            codelet::CLEAN_FRONT => match self.unit(self.unit_of(at)) {
+                Unit::Group(_) => (0, self.group_cb_bytes(self.unit_of(at))),
+                Unit::Tiled(_) => (0, sum(self.front_releases(at))),
+            },
+            _ => (0, 0),
+        }
+    }
+}
+
+/// The bottom level of every task, in ns of the model: the longest path from its start to the end of the graph. O(tasks).
+pub(crate) fn bottom_levels(plan: &Plan<'_>) -> Vec<i64> {
+    let mut tasks = Vec::new();
+    let mut levels = Vec::new();
+    let mut path = LongestPath::new(plan.handles());
+    for u in (0..plan.sym.units.len()).rev() {
+        tasks.clear();
+        plan.unit_tasks(u, &mut tasks);
+        levels.extend(
+            tasks
+                .iter()
+                .rev()
+                .map(|task| path.visit(task, model_ns(plan, task)) as i64),
+        );
+    }
+    levels.reverse();
+    levels
+}

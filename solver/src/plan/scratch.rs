@@ -1,0 +1,108 @@
+//! Working memory of a worker: enough for every task of the plan, taken once.
+
+use super::{Plan, codelet};
+use crate::analysis::groups::Unit;
+use crate::plan::panel::{Step, steps};
+use treeqr_kernels::{
+    KernelScalar, front_qr_scratch, gemqrt_scratch, geqrt_scratch, tpmqrt_scratch, tpqrt_scratch,
+};
+use treeqr_matrices::{c32, c64};
+
+/// Sizes in scalars.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ScratchSize {
+    /// A block front with its right-hand sides.
+    pub front: usize,
+    /// Its reflectors' factors.
+    pub tau: usize,
+    /// Contribution blocks of a group that wait for their parents.
+    pub stack: usize,
+    /// What the kernels ask for.
+    pub kernel: usize,
+}
+
+impl ScratchSize {
+    pub fn bytes(&self, scalar_bytes: usize) -> usize {
+        (self.front + self.tau + self.stack + self.kernel) * scalar_bytes
+    }
+}
+
+impl Plan<'_> {
+    /// As [`Self::scratch_for`], for the scalar that the run's shape tells of.
+    pub fn scratch(&self) -> ScratchSize {
+        match (self.shape.scalar_bytes, self.shape.complex) {
+            (4, _) => self.scratch_for::<f32>(),
+            (8, false) => self.scratch_for::<f64>(),
+            (8, true) => self.scratch_for::<c32>(),
+            _ => self.scratch_for::<c64>(),
+        }
+    }
+
+    /// The largest needs of any task.
+    pub fn scratch_for<T: KernelScalar>(&self) -> ScratchSize {
+        let mut out = ScratchSize::default();
+        for u in 0..self.sym.units.len() {
+            match self.unit(u) {
+                Unit::Group(fronts) => self.group_scratch::<T>(u, fronts, &mut out),
+                Unit::Tiled(f) => out.kernel = out.kernel.max(self.tile_kernels::<T>(*f as usize)),
+            }
+        }
+        out
+    }
+
+    fn group_scratch<T: KernelScalar>(&self, u: usize, fronts: &[u32], out: &mut ScratchSize) {
+        let nrhs = self.shape.nrhs;
+        let mut stack = 0;
+        for &f in fronts {
+            let front = self.front(f as usize);
+            let (m, n) = (front.m as usize, front.n as usize);
+            out.front = out.front.max(m * (n + nrhs));
+            out.tau = out.tau.max(front.reflectors());
+            out.kernel = out.kernel.max(front_qr_scratch::<T>(m, n, nrhs));
+            for &c in &front.children {
+                if self.unit_of(c as usize) == u {
+                    stack -= self.front(c as usize).cb_entries(nrhs);
+                }
+            }
+            if f != self.unit(u).top() {
+                stack += front.cb_entries(nrhs);
+                out.stack = out.stack.max(stack);
+            }
+        }
+    }
+
+    fn tile_kernels<T: KernelScalar>(&self, f: usize) -> usize {
+        let t = self.tiling(f);
+        let ib = t.ib as usize;
+        let widest = (0..t.grid().1)
+            .map(|j| t.width(j))
+            .max()
+            .unwrap_or(0)
+            .max(self.shape.nrhs);
+        let mut most = 0;
+        for k in 0..t.panels {
+            let w = t.width(k);
+            for step in steps(t, k) {
+                most = most.max(match step {
+                    Step::Head { i } => {
+                        let rows = t.height(i) - t.offset(i, k);
+                        let apply = gemqrt_scratch::<T>(rows, widest, rows.min(w), ib);
+                        geqrt_scratch::<T>(rows, w, ib).max(apply)
+                    }
+                    Step::Flat { i, .. } => {
+                        let rows = t.height(i);
+                        tpqrt_scratch::<T>(rows, w, ib)
+                            .max(tpmqrt_scratch::<T>(rows, widest, w, ib))
+                    }
+                    Step::Tree { .. } => {
+                        tpqrt_scratch::<T>(w, w, ib).max(tpmqrt_scratch::<T>(w, widest, w, ib))
+                    }
+                });
+            }
+        }
+        most
+    }
+}
+
+/// Names of the codelets, in the order in which predictions and records count them.
+pub const CODELETS: [&str; 9] = codelet::NAMES;

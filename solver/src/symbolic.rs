@@ -1,0 +1,251 @@
+//! [`Symbolic`]: all that an analysis knows, valid for every matrix with the same pattern and for every scalar.
+
+use crate::analysis::cleanup::Singleton;
+use crate::analysis::groups::Unit;
+use crate::analysis::partition::Tiling;
+use crate::options::Options;
+use std::sync::Arc;
+use std::time::Duration;
+use treeqr_matrices::Pattern;
+
+/// One front: a dense block with a staircase, in which some pivot columns are eliminated.
+#[derive(Clone, Debug)]
+pub struct Front {
+    /// The front that this one's contribution block is assembled into.
+    pub parent: Option<u32>,
+    /// Fronts that are assembled into this one, in the order in which they are visited.
+    pub children: Vec<u32>,
+    /// Position of its first pivot column in the elimination order (singletons not counted).
+    pub first_pivot: u32,
+    /// Pivot columns.
+    pub npiv: u32,
+    /// Columns, pivots first.
+    pub n: u32,
+    /// Rows.
+    pub m: u32,
+    /// Rows of the contribution block.
+    pub cb_rows: u32,
+    /// First column of the contribution block (usually `npiv`).
+    pub cb_first: u32,
+    pub(crate) at: usize,
+    pub(crate) own_start: usize,
+    pub(crate) own_end: usize,
+    pub(crate) rowmap_at: usize,
+    pub(crate) colmap_at: usize,
+}
+
+impl Front {
+    /// Columns of the contribution block.
+    pub fn cb_cols(&self) -> u32 {
+        self.n - self.cb_first
+    }
+
+    /// Householder reflectors, and rows that are left: min(m, n).
+    pub fn reflectors(&self) -> usize {
+        self.m.min(self.n) as usize
+    }
+
+    /// Rows of column `j` (counted from `cb_first`) of the contribution block, which is upper trapezoidal.
+    pub(crate) fn cb_col_rows(&self, j: usize) -> usize {
+        let shift = (self.cb_first - self.npiv) as usize;
+        (j + shift + 1).min(self.cb_rows as usize)
+    }
+
+    /// Entries of the contribution block, packed by columns, with `nrhs` full columns behind.
+    pub(crate) fn cb_entries(&self, nrhs: usize) -> usize {
+        let rows = self.cb_rows as usize;
+        (0..self.cb_cols() as usize)
+            .map(|j| self.cb_col_rows(j))
+            .sum::<usize>()
+            + rows * nrhs
+    }
+
+    /// Entries of its rows of R.
+    pub fn r_entries(&self) -> usize {
+        let (k, n) = (self.npiv as usize, self.n as usize);
+        k * n - k * (k.max(1) - 1) / 2
+    }
+}
+
+/// Rows of W in the order in which the fronts take them in.
+#[derive(Clone, Debug)]
+pub(crate) struct OwnRows {
+    /// Row of W.
+    pub row: Vec<u32>,
+    /// Its row in the front.
+    pub local: Vec<u32>,
+    /// Entries of row k: `start[k]..start[k + 1]` of `col` and `position`.
+    pub start: Vec<usize>,
+    /// Column in the front, increasing within a row.
+    pub col: Vec<u32>,
+    /// Position among the values of A.
+    pub position: Vec<usize>,
+}
+
+/// The assembly tree with all of its lists.
+#[derive(Clone, Debug)]
+pub(crate) struct Tree {
+    /// Fronts in postorder.
+    pub fronts: Vec<Front>,
+    /// Column of W at every position of the elimination order (singletons apart).
+    pub col_order: Vec<u32>,
+    /// Positions of the columns of every front.
+    pub cols: Vec<u32>,
+    /// Staircases, parallel to `cols`.
+    pub stairs: Vec<u32>,
+    /// Row of the parent for every row of a contribution block.
+    pub rowmaps: Vec<u32>,
+    /// Column of the parent for every column of a contribution block.
+    pub colmaps: Vec<u32>,
+    /// Rows of W by front.
+    pub own: OwnRows,
+}
+
+impl Tree {
+    pub fn cols(&self, f: usize) -> &[u32] {
+        let front = &self.fronts[f];
+        &self.cols[front.at..front.at + front.n as usize]
+    }
+
+    pub fn stair(&self, f: usize) -> &[u32] {
+        let front = &self.fronts[f];
+        &self.stairs[front.at..front.at + front.n as usize]
+    }
+
+    pub fn rowmap(&self, f: usize) -> &[u32] {
+        let front = &self.fronts[f];
+        &self.rowmaps[front.rowmap_at..front.rowmap_at + front.cb_rows as usize]
+    }
+
+    pub fn colmap(&self, f: usize) -> &[u32] {
+        let front = &self.fronts[f];
+        &self.colmaps[front.colmap_at..front.colmap_at + front.cb_cols() as usize]
+    }
+}
+
+/// How a problem with this shape is posed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Problem {
+    /// More rows than columns: minimise ||b - A x||.
+    LeastSquares,
+    /// Fewer rows than columns: the shortest x with A x = b.
+    MinimumNorm,
+    /// As many rows as columns: A x = b.
+    Square,
+}
+
+impl Problem {
+    /// The name used in reports: `least_squares`, `minimum_norm`, `square`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Problem::LeastSquares => "least_squares",
+            Problem::MinimumNorm => "minimum_norm",
+            Problem::Square => "square",
+        }
+    }
+}
+
+/// The result of an analysis: ordering, tree, fronts, tiles and tasks to come. It depends on the pattern and the options
+/// alone and can be used for any number of factorizations, from several threads at once.
+#[derive(Clone, Debug)]
+pub struct Symbolic {
+    pub(crate) pattern: Arc<Pattern>,
+    pub(crate) options: Options,
+    pub(crate) transposed: bool,
+    pub(crate) singletons: Vec<Singleton>,
+    pub(crate) tree: Tree,
+    /// Per front: tiles, or none for a front that is factorized as one block.
+    pub(crate) tilings: Vec<Option<Tiling>>,
+    /// What becomes tasks, in the order of submission.
+    pub(crate) units: Vec<Unit>,
+    /// Unit of every front.
+    pub(crate) unit_of: Vec<u32>,
+    pub(crate) ordering: &'static str,
+    pub(crate) ordering_why: String,
+    pub(crate) structural_deficiency: Option<u32>,
+    pub(crate) steps: Vec<(&'static str, Duration)>,
+}
+
+impl Symbolic {
+    /// Rows of A.
+    pub fn nrows(&self) -> usize {
+        self.pattern.nrows()
+    }
+
+    /// Columns of A.
+    pub fn ncols(&self) -> usize {
+        self.pattern.ncols()
+    }
+
+    /// Entries of A.
+    pub fn nnz(&self) -> usize {
+        self.pattern.nnz()
+    }
+
+    /// The pattern that was analysed.
+    pub fn pattern(&self) -> &Arc<Pattern> {
+        &self.pattern
+    }
+
+    /// The options that were used.
+    pub fn options(&self) -> &Options {
+        &self.options
+    }
+
+    /// What is solved with a matrix of this shape.
+    pub fn problem(&self) -> Problem {
+        match self.nrows().cmp(&self.ncols()) {
+            std::cmp::Ordering::Greater => Problem::LeastSquares,
+            std::cmp::Ordering::Less => Problem::MinimumNorm,
+            std::cmp::Ordering::Equal => Problem::Square,
+        }
+    }
+
+    /// True when A^H is factorized (wide matrices).
+    pub fn transposed(&self) -> bool {
+        self.transposed
+    }
+
+    /// The ordering that was taken.
+    pub fn ordering(&self) -> &'static str {
+        self.ordering
+    }
+
+    /// Why that ordering; empty when it was asked for by name.
+    pub fn ordering_why(&self) -> &str {
+        &self.ordering_why
+    }
+
+    /// Columns that gave a row of R without any work.
+    pub fn singletons(&self) -> usize {
+        self.singletons.len()
+    }
+
+    /// The fronts in postorder.
+    pub fn fronts(&self) -> &[Front] {
+        &self.tree.fronts
+    }
+
+    /// Wall time of every step of the analysis, in order.
+    pub fn steps(&self) -> &[(&'static str, Duration)] {
+        &self.steps
+    }
+
+    /// Rows of the matrix that is factorized.
+    pub(crate) fn work_rows(&self) -> usize {
+        self.nrows().max(self.ncols())
+    }
+
+    /// Columns of the matrix that is factorized.
+    pub(crate) fn work_cols(&self) -> usize {
+        self.nrows().min(self.ncols())
+    }
+
+    /// Column of the factorized matrix at every position of the elimination order, singletons first.
+    pub fn column_order(&self) -> impl Iterator<Item = u32> + '_ {
+        self.singletons
+            .iter()
+            .map(|s| s.col)
+            .chain(self.tree.col_order.iter().copied())
+    }
+}

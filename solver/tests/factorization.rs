@@ -1,0 +1,105 @@
+//! The factors are what they claim to be: A = Q R with an orthogonal Q, for random patterns of all shapes, for fronts as
+//! blocks and in tiles, flat and with a tree.
+
+mod common;
+use common::*;
+use treeqr_matrices::{Csc, c32, c64};
+use treeqr_solver::{FactorScalar, Options, quality};
+
+fn shapes() -> Vec<(usize, usize, usize)> {
+    vec![
+        (1, 1, 0),
+        (5, 1, 4),
+        (1, 6, 5),
+        (7, 7, 12),
+        (30, 20, 60),
+        (20, 30, 60),
+        (100, 40, 300),
+        (60, 60, 240),
+        (200, 90, 900),
+        (90, 200, 900),
+        (400, 150, 1500),
+    ]
+}
+
+fn tilings() -> Vec<(&'static str, Options)> {
+    vec![
+        ("default", options(|_| ())),
+        ("square tiles", options(|o| (o.mb, o.nb, o.ib) = (Some(8), Some(8), Some(3)))),
+        ("tall tiles", options(|o| (o.mb, o.nb, o.ib) = (Some(16), Some(4), Some(4)))),
+        ("tree", options(|o| (o.mb, o.nb, o.ib, o.bh) = (Some(8), Some(4), Some(2), Some(1)))),
+        ("groups of two", options(|o| (o.mb, o.nb, o.ib, o.bh) = (Some(4), Some(4), Some(4), Some(2)))),
+    ]
+}
+
+fn check<T: FactorScalar>(name: &str, a: &Csc<T>, o: &Options) {
+    let (symbolic, factored) = factor(a, o);
+    let (backward, loss) = ratios(a, &symbolic, &factored);
+    assert!(backward < 30.0, "{name}: ||A - QR|| ratio {backward}");
+    assert!(loss < 30.0, "{name}: orthogonality ratio {loss}");
+}
+
+#[test]
+fn qr_of_random_patterns() {
+    for (s, (m, n, extra)) in shapes().into_iter().enumerate() {
+        for ordering in ["natural", "colamd", "metis"] {
+            for (tiles, mut o) in tilings() {
+                o.ordering = ordering.into();
+                let a: Csc<f64> = random(s as u64, m, n, extra);
+                check(&format!("{m} x {n}, {ordering}, {tiles}"), &a, &o);
+            }
+        }
+    }
+}
+
+#[test]
+fn qr_in_every_scalar() {
+    fn all<T: FactorScalar>() {
+        for (m, n, extra) in [(80, 50, 300), (50, 80, 300)] {
+            for (tiles, o) in tilings() {
+                check(&format!("{} {m} x {n}, {tiles}", T::NAME), &random::<T>(3, m, n, extra), &o);
+            }
+        }
+    }
+    all::<f32>();
+    all::<f64>();
+    all::<c32>();
+    all::<c64>();
+}
+
+#[test]
+fn solution_with_q_kept_and_on_the_way_agree() {
+    for (tiles, o) in tilings() {
+        let a: Csc<f64> = random(11, 200, 90, 900);
+        let b = vector(5, 400);
+        let (symbolic, kept) = factor(&a, &o);
+        let x = kept.factors.solve(&b, 2).expect("solve");
+        let lean = treeqr_solver::factorize(&symbolic, &a, &b, 2, &run_options(2, false), &()).expect("factorize");
+        let y = lean.factors.solution();
+        for (p, q) in x.iter().zip(&y) {
+            assert!((p - q).abs() < 1e-12, "{tiles}: {p} and {q}");
+        }
+        for k in 0..2 {
+            let q = quality(&a, &y[k * 90..(k + 1) * 90], &b[k * 200..(k + 1) * 200]);
+            assert!(q.normal_residual < 1e-13, "{tiles}: {q:?}");
+        }
+        assert!(lean.factors.bytes() < kept.factors.bytes());
+    }
+}
+
+#[test]
+fn predictions_hold_to_the_unit() {
+    for (tiles, o) in tilings() {
+        for (keep_q, nrhs) in [(true, 0), (false, 1), (false, 3)] {
+            let a: Csc<f64> = random(21, 400, 150, 1500);
+            let symbolic = std::sync::Arc::new(treeqr_solver::analyse(a.pattern(), &o).expect("analysis"));
+            let b = vector(1, 400 * nrhs);
+            let mut run = run_options(1, keep_q);
+            run.sequential = true;
+            let done = treeqr_solver::factorize(&symbolic, &a, &b, nrhs, &run, &()).expect("factorize");
+            assert_eq!(done.stats.tasks, done.prediction.task_count(), "{tiles}");
+            assert_eq!(done.stats.peak_bytes, done.prediction.peak_bytes as u64, "{tiles} {keep_q} {nrhs}");
+            assert_eq!(done.factors.bytes(), done.prediction.factor_bytes as u64, "{tiles} {keep_q} {nrhs}");
+        }
+    }
+}
