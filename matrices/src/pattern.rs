@@ -1,0 +1,172 @@
+//! Where the nonzeros are, without their values: all that an analysis of a sparse matrix needs.
+//!
+//! Row indices are `u32` and column pointers `usize`: a dimension fits 32 bits, a count need not.
+
+/// Where the nonzeros of a sparse matrix are, column by column.
+///
+/// Invariants, held by every constructor: `colptr` has `ncols + 1` entries, starts at 0 and never decreases; the rows of
+/// a column are strictly increasing and below `nrows`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pattern {
+    pub(crate) nrows: usize,
+    pub(crate) ncols: usize,
+    pub(crate) colptr: Vec<usize>,
+    pub(crate) rowidx: Vec<u32>,
+}
+
+/// Why arrays do not describe a sparse matrix.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SparseError {
+    /// A dimension does not fit the 32-bit index type.
+    #[error("a matrix of {nrows} x {ncols} is too large: dimensions must stay below 2^32 - 1")]
+    TooLarge {
+        /// Rows asked for.
+        nrows: usize,
+        /// Columns asked for.
+        ncols: usize,
+    },
+    /// An entry lies outside of the matrix.
+    #[error("entry {entry} is at row {row}, column {col} (from 0) of a {nrows} x {ncols} matrix")]
+    OutOfRange {
+        /// Position in the input, from 0.
+        entry: usize,
+        /// Row of the entry, from 0.
+        row: usize,
+        /// Column of the entry, from 0.
+        col: usize,
+        /// Rows of the matrix.
+        nrows: usize,
+        /// Columns of the matrix.
+        ncols: usize,
+    },
+    /// Arrays whose lengths do not belong together.
+    #[error("arrays of different lengths: {what}")]
+    Lengths {
+        /// Which lengths differ.
+        what: String,
+    },
+    /// Column pointers that decrease or do not span the row indices.
+    #[error("column pointers do not describe a matrix at column {col}")]
+    BadPointers {
+        /// The first column (from 0) whose pointers are wrong.
+        col: usize,
+    },
+    /// Row indices of a column that are not strictly increasing.
+    #[error("row indices of column {col} (from 0) are not strictly increasing")]
+    Unsorted {
+        /// The first such column, from 0.
+        col: usize,
+    },
+}
+
+impl Pattern {
+    /// A pattern from its arrays, checked in O(nnz).
+    ///
+    /// # Errors
+    /// [`SparseError`] when an invariant of the type does not hold.
+    pub fn new(
+        nrows: usize,
+        ncols: usize,
+        colptr: Vec<usize>,
+        rowidx: Vec<u32>,
+    ) -> Result<Self, SparseError> {
+        check_dimensions(nrows, ncols)?;
+        if colptr.len() != ncols + 1 || colptr[0] != 0 || colptr[ncols] != rowidx.len() {
+            return Err(SparseError::BadPointers { col: 0 });
+        }
+        for col in 0..ncols {
+            if colptr[col] > colptr[col + 1] || colptr[col + 1] > rowidx.len() {
+                return Err(SparseError::BadPointers { col });
+            }
+            let rows = &rowidx[colptr[col]..colptr[col + 1]];
+            if rows.windows(2).any(|w| w[0] >= w[1]) {
+                return Err(SparseError::Unsorted { col });
+            }
+            if let Some(&row) = rows.last().filter(|&&r| r as usize >= nrows) {
+                let entry = colptr[col + 1] - 1;
+                return Err(SparseError::OutOfRange {
+                    entry,
+                    row: row as usize,
+                    col,
+                    nrows,
+                    ncols,
+                });
+            }
+        }
+        Ok(Self {
+            nrows,
+            ncols,
+            colptr,
+            rowidx,
+        })
+    }
+
+    /// Number of rows.
+    pub fn nrows(&self) -> usize {
+        self.nrows
+    }
+
+    /// Number of columns.
+    pub fn ncols(&self) -> usize {
+        self.ncols
+    }
+
+    /// Number of entries, explicit zeros included.
+    pub fn nnz(&self) -> usize {
+        self.rowidx.len()
+    }
+
+    /// Start of every column in [`Self::rowidx`], and the end of the last one.
+    pub fn colptr(&self) -> &[usize] {
+        &self.colptr
+    }
+
+    /// Row of every entry, column after column.
+    pub fn rowidx(&self) -> &[u32] {
+        &self.rowidx
+    }
+
+    /// The rows of one column, increasing.
+    pub fn col(&self, j: usize) -> &[u32] {
+        &self.rowidx[self.colptr[j]..self.colptr[j + 1]]
+    }
+
+    /// The transposed pattern, and for each of its entries the position of that entry in `self`. O(nnz + m + n).
+    pub fn transpose(&self) -> (Pattern, Vec<usize>) {
+        let mut colptr = vec![0usize; self.nrows + 1];
+        for &i in &self.rowidx {
+            colptr[i as usize + 1] += 1;
+        }
+        for i in 0..self.nrows {
+            colptr[i + 1] += colptr[i];
+        }
+        let mut next = colptr.clone();
+        let mut rowidx = vec![0u32; self.nnz()];
+        let mut from = vec![0usize; self.nnz()];
+        for j in 0..self.ncols {
+            for p in self.colptr[j]..self.colptr[j + 1] {
+                let slot = &mut next[self.rowidx[p] as usize];
+                rowidx[*slot] = j as u32;
+                from[*slot] = p;
+                *slot += 1;
+            }
+        }
+        (
+            Pattern {
+                nrows: self.ncols,
+                ncols: self.nrows,
+                colptr,
+                rowidx,
+            },
+            from,
+        )
+    }
+}
+
+pub(crate) fn check_dimensions(nrows: usize, ncols: usize) -> Result<(), SparseError> {
+    if nrows >= u32::MAX as usize || ncols >= u32::MAX as usize {
+        return Err(SparseError::TooLarge { nrows, ncols });
+    }
+    Ok(())
+}

@@ -1,0 +1,171 @@
+//! Coordinate files: one line `row column value` for each entry, indices from 1.
+//!
+//! In a symmetric, skew-symmetric or Hermitian file an entry off the diagonal stands for two: itself and its mirror
+//! image (equal, negated or conjugated). The format asks for entries of the lower triangle; many programs write the upper
+//! one, and the entry means the same there, so both are taken. A file that has a position *and* its mirror image gives
+//! each of the two places twice, and what comes twice is summed, as everywhere: such a file is not the matrix with each
+//! value once. SciPy and MATLAB's mmread do the same.
+
+use super::cursor::Cursor;
+use super::error::{Fault, Parsed, ReadErrorKind, fault};
+use super::header::{Header, Symmetry};
+use super::lines::{parse_lines, value};
+use crate::dense::Dense;
+use crate::scalar::Scalar;
+use crate::sparse::Csc;
+
+/// Triplets from 0, mirror images included.
+struct Triplets<T> {
+    rows: Vec<u32>,
+    cols: Vec<u32>,
+    values: Vec<T>,
+}
+
+impl<T> Default for Triplets<T> {
+    fn default() -> Self {
+        Self {
+            rows: Vec::new(),
+            cols: Vec::new(),
+            values: Vec::new(),
+        }
+    }
+}
+
+impl<T> Triplets<T> {
+    #[inline(always)]
+    fn push(&mut self, i: u32, j: u32, value: T) {
+        self.rows.push(i);
+        self.cols.push(j);
+        self.values.push(value);
+    }
+}
+
+/// The entries of a coordinate file in compressed columns, duplicates summed.
+pub(super) fn sparse<T: Scalar>(text: &[u8], header: &Header) -> Parsed<Csc<T>> {
+    let mut pieces = triplets::<T>(text, header)?;
+    let all = match pieces.len() {
+        1 => pieces.remove(0),
+        _ => concatenate(pieces),
+    };
+    let count = all.values.len();
+    let Triplets { rows, cols, values } = all;
+    let matrix = Csc::from_owned_triplets(header.nrows, header.ncols, rows, cols, values)
+        .expect("the parser checked every index");
+    if matrix.nnz() < count
+        && let Some((row, col)) = matrix.first_non_finite()
+    {
+        return fault(text.len(), sum_not_finite(row, col));
+    }
+    Ok(matrix)
+}
+
+/// The entries of a coordinate file in a dense matrix, zero elsewhere, duplicates summed.
+pub(super) fn dense<T: Scalar>(text: &[u8], header: &Header) -> Parsed<Dense<T>> {
+    let (nrows, ncols) = (header.nrows, header.ncols);
+    // A sparse file may stand for a dense matrix that memory can't hold.
+    if nrows as u64 * ncols as u64 > (1 << 26) + 64 * text.len() as u64 {
+        let (nrows, ncols, bytes) = (nrows as u64, ncols as u64, text.len());
+        let kind = ReadErrorKind::Implausible {
+            nrows,
+            ncols,
+            bytes,
+        };
+        return fault(header.size_at, kind);
+    }
+    let pieces = triplets::<T>(text, header)?;
+    let mut values = vec![T::zero(); nrows * ncols];
+    for piece in &pieces {
+        for ((&i, &j), &v) in piece.rows.iter().zip(&piece.cols).zip(&piece.values) {
+            values[i as usize + j as usize * nrows] += v;
+        }
+    }
+    if let Some(p) = values.iter().position(|v| !v.is_finite()) {
+        return fault(text.len(), sum_not_finite(p % nrows, p / nrows));
+    }
+    Ok(Dense::new(nrows, ncols, values).expect("one value for every place"))
+}
+
+fn sum_not_finite(row: usize, col: usize) -> ReadErrorKind {
+    ReadErrorKind::SumNotFinite {
+        row: row + 1,
+        col: col + 1,
+    }
+}
+
+fn triplets<T: Scalar>(text: &[u8], header: &Header) -> Parsed<Vec<Triplets<T>>> {
+    let h = *header;
+    let parse = move |cursor: &mut Cursor<'_>, out: &mut Triplets<T>| entry(cursor, &h, out);
+    parse_lines(text, h.body, Some(h.entries), |b| b == b'%', parse)
+}
+
+#[inline(always)]
+fn entry<T: Scalar>(cursor: &mut Cursor<'_>, header: &Header, out: &mut Triplets<T>) -> Parsed<()> {
+    let start = cursor.at;
+    let i = position(cursor, "row", header.nrows)?;
+    let j = position(cursor, "column", header.ncols)?;
+    let v: T = value(cursor, header)?;
+    cursor.end_line()?;
+    match header.symmetry {
+        Symmetry::General => out.push(i, j, v),
+        symmetry if i == j => {
+            check_diagonal(v, symmetry).map_err(|kind| Box::new(Fault { at: start, kind }))?;
+            out.push(i, j, v);
+        }
+        symmetry => {
+            out.push(i, j, v);
+            out.push(j, i, mirror(v, symmetry));
+        }
+    }
+    Ok(())
+}
+
+/// An index from 1 to `limit`, as one from 0.
+#[inline(always)]
+fn position(cursor: &mut Cursor<'_>, what: &'static str, limit: usize) -> Parsed<u32> {
+    cursor.skip_blanks();
+    let at = cursor.at;
+    let index = cursor.index(match what {
+        "row" => "row index",
+        _ => "column index",
+    })?;
+    if index == 0 || index > limit as u64 {
+        let limit = limit as u64;
+        return fault(at, ReadErrorKind::OutOfRange { what, index, limit });
+    }
+    Ok((index - 1) as u32)
+}
+
+/// The value at (j, i) that the value at (i, j) implies.
+pub(super) fn mirror<T: Scalar>(v: T, symmetry: Symmetry) -> T {
+    match symmetry {
+        Symmetry::General | Symmetry::Symmetric => v,
+        Symmetry::Skew => -v,
+        Symmetry::Hermitian => v.conj(),
+    }
+}
+
+/// Refuses a value on the diagonal that the symmetry rules out.
+pub(super) fn check_diagonal<T: Scalar>(v: T, symmetry: Symmetry) -> Result<(), ReadErrorKind> {
+    let must = match symmetry {
+        Symmetry::Skew if v != T::zero() => "zero",
+        Symmetry::Hermitian if v.im() != T::Real::zero() => "real",
+        _ => return Ok(()),
+    };
+    let symmetry = symmetry.name();
+    Err(ReadErrorKind::Diagonal { symmetry, must })
+}
+
+fn concatenate<T: Copy>(pieces: Vec<Triplets<T>>) -> Triplets<T> {
+    let count = pieces.iter().map(|p| p.values.len()).sum();
+    let mut all = Triplets {
+        rows: Vec::with_capacity(count),
+        cols: Vec::with_capacity(count),
+        values: Vec::with_capacity(count),
+    };
+    for piece in pieces {
+        all.rows.extend_from_slice(&piece.rows);
+        all.cols.extend_from_slice(&piece.cols);
+        all.values.extend_from_slice(&piece.values);
+    }
+    all
+}

@@ -1,0 +1,168 @@
+//! Matrix Market files, plain or compressed by gzip, and lists of numbers.
+//!
+//! Takes a path, or the bytes of a file; gives a [`Csc`] or a [`Dense`] of any scalar type. Accepts the coordinate and the
+//! array format; real, integer, complex and pattern fields; general, symmetric, skew-symmetric and Hermitian matrices; a
+//! banner in any case; comments and blank lines anywhere after it; CRLF line ends; exponents with a `D`, as Fortran
+//! writes them. Duplicates are summed, and explicit zeros of a coordinate file stay entries.
+//! Integers beyond 2^53 are rounded, as all numbers are. Refuses NaN and infinities. gzip is told by the first two bytes,
+//! not by the name.
+//!
+//! The text lies in memory as a whole and is parsed in parallel, on the current rayon pool; what comes out does not
+//! depend on the number of threads. Memory: the text, and about two copies of the entries.
+//!
+//! The format: R. Boisvert, R. Pozo, K. Remington, *The Matrix Market exchange formats: initial design*, NISTIR 5935,
+//! 1996; <https://math.nist.gov/MatrixMarket/formats.html>.
+
+mod array;
+mod coordinate;
+mod cursor;
+mod error;
+mod header;
+mod lines;
+
+pub use error::{ReadError, ReadErrorKind};
+
+use crate::dense::Dense;
+use crate::scalar::Scalar;
+use crate::sparse::Csc;
+use error::{Fault, Parsed, fault};
+use header::Format;
+use std::borrow::Cow;
+use std::io::Read;
+use std::path::Path;
+
+/// Reads a sparse matrix from a Matrix Market file.
+///
+/// Zeros of an array file are dropped, explicit zeros of a coordinate file are kept.
+///
+/// # Errors
+/// [`ReadError`], with the line and the word at fault.
+pub fn read_sparse<T: Scalar>(path: impl AsRef<Path>) -> Result<Csc<T>, ReadError> {
+    let path = path.as_ref();
+    parse_sparse(&bytes_of(path)?, path)
+}
+
+/// Reads a dense matrix: an array file, a coordinate file with any number of columns, or a file without a banner that
+/// has one number a line (then it is one column, and lines that begin with `%` or `#` are comments).
+///
+/// # Errors
+/// [`ReadError`], with the line and the word at fault.
+pub fn read_dense<T: Scalar>(path: impl AsRef<Path>) -> Result<Dense<T>, ReadError> {
+    let path = path.as_ref();
+    parse_dense(&bytes_of(path)?, path)
+}
+
+/// As [`read_sparse`], from the bytes of a file; `name` is what errors call it.
+///
+/// ```
+/// let text = b"%%MatrixMarket matrix coordinate real general\n2 2 1\n2 1 1.5D0\n";
+/// let a = treeqr_matrices::parse_sparse::<f64>(text, "example")?;
+/// assert_eq!((a.col(0), a.nnz()), ((&[1][..], &[1.5][..]), 1));
+/// # Ok::<(), treeqr_matrices::ReadError>(())
+/// ```
+///
+/// # Errors
+/// [`ReadError`], with the line and the word at fault.
+pub fn parse_sparse<T: Scalar>(bytes: &[u8], name: impl AsRef<Path>) -> Result<Csc<T>, ReadError> {
+    parse(bytes, name.as_ref(), |text| {
+        let header = header::parse(text, refuses_complex::<T>())?;
+        match header.format {
+            Format::Coordinate => coordinate::sparse(text, &header),
+            Format::Array => array::sparse(text, &header),
+        }
+    })
+}
+
+/// As [`read_dense`], from the bytes of a file; `name` is what errors call it.
+///
+/// # Errors
+/// [`ReadError`], with the line and the word at fault.
+pub fn parse_dense<T: Scalar>(bytes: &[u8], name: impl AsRef<Path>) -> Result<Dense<T>, ReadError> {
+    parse(bytes, name.as_ref(), |text| {
+        if !header::has_banner(text) {
+            return array::list(text);
+        }
+        let header = header::parse(text, refuses_complex::<T>())?;
+        match header.format {
+            Format::Coordinate => coordinate::dense(text, &header),
+            Format::Array => array::dense(text, &header),
+        }
+    })
+}
+
+/// The name of a real type, for the error about complex entries.
+fn refuses_complex<T: Scalar>() -> Option<&'static str> {
+    (!T::IS_COMPLEX).then_some(T::NAME)
+}
+
+fn bytes_of(path: &Path) -> Result<Vec<u8>, ReadError> {
+    std::fs::read(path).map_err(|e| ReadError {
+        path: path.to_owned(),
+        line: None,
+        column: None,
+        kind: ReadErrorKind::Io(e),
+    })
+}
+
+/// Uncompresses, parses, and turns the byte at fault into a line and a column.
+fn parse<V>(
+    bytes: &[u8],
+    name: &Path,
+    parser: impl Fn(&[u8]) -> Parsed<V>,
+) -> Result<V, ReadError> {
+    let mut text = Cow::Borrowed(bytes);
+    let mut outcome = Ok(());
+    if bytes.starts_with(&[0x1f, 0x8b]) {
+        let (plain, result) = gunzip(bytes);
+        outcome = result.map_err(|e| (plain.len(), ReadErrorKind::Gzip(e)));
+        text = Cow::Owned(plain);
+    }
+    // Editors of one operating system put a byte order mark in front.
+    let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&text);
+    let result = match outcome {
+        Err((at, kind)) => fault(at, kind),
+        Ok(()) if text.iter().all(u8::is_ascii_whitespace) => fault(0, ReadErrorKind::Empty),
+        Ok(()) => parser(text),
+    };
+    result.map_err(|e| {
+        let Fault { at, kind } = *e;
+        let (line, column) = place(text, at, &kind);
+        ReadError {
+            path: name.to_owned(),
+            line,
+            column,
+            kind,
+        }
+    })
+}
+
+/// Line and column, both from 1, of a byte of the text; what concerns the file as a whole has no column, or no line.
+fn place(text: &[u8], at: usize, kind: &ReadErrorKind) -> (Option<usize>, Option<usize>) {
+    use ReadErrorKind as K;
+    if matches!(kind, K::Empty | K::SumNotFinite { .. }) {
+        return (None, None);
+    }
+    let before = &text[..at.min(text.len())];
+    let line_start = before
+        .iter()
+        .rposition(|&b| b == b'\n')
+        .map_or(0, |n| n + 1);
+    let ends = before.iter().filter(|&&b| b == b'\n').count();
+    if matches!(kind, K::Gzip(_) | K::TooFewEntries { .. } | K::NoSizeLine) {
+        // The last line that there is.
+        let last = ends + usize::from(line_start < before.len());
+        return (Some(last.max(1)), None);
+    }
+    (Some(ends + 1), Some(at - line_start + 1))
+}
+
+/// The text, up to where it is intact.
+fn gunzip(bytes: &[u8]) -> (Vec<u8>, std::io::Result<()>) {
+    // The last four bytes are the length of the text; a wrong one is harmless, since deflate can't do better than 1:1032.
+    let hint = bytes
+        .last_chunk()
+        .map_or(0, |b| u32::from_le_bytes(*b) as usize);
+    let mut text = Vec::with_capacity(hint.min(bytes.len().saturating_mul(1032)));
+    let result = flate2::read::MultiGzDecoder::new(bytes).read_to_end(&mut text);
+    (text, result.map(|_| ()))
+}

@@ -1,0 +1,292 @@
+//! From triplets (row, column, value) to compressed columns.
+//!
+//! Two ways, chosen by looking at the input once: triplets that are already sorted by column and then by row (most files
+//! are) only need their column starts; all others go through two counting sorts by column, coarse and fine, and then every
+//! column is sorted by itself, in parallel. Both leave duplicates summed in the order in which they came.
+
+use crate::pattern::{Pattern, SparseError, check_dimensions};
+use crate::scalar::Scalar;
+use crate::sparse::Csc;
+use rayon::prelude::*;
+use std::sync::Arc;
+
+/// Entries of a bucket, about: they stay in the cache, and hide what a parallel task costs.
+const BUCKET: usize = 1 << 14;
+/// More buckets than this can't be written to side by side without missing the cache.
+const MAX_BUCKETS: usize = 512;
+/// Entries of a column that is sorted by insertion.
+const SHORT: usize = 32;
+
+impl<T: Scalar> Csc<T> {
+    /// A matrix from triplets (row, column, value), from 0, in any order; duplicates are summed in the order in which
+    /// they come. O(nnz + m + n) when sorted by column and row, and O(nnz log(longest column)) at worst.
+    ///
+    /// ```
+    /// let a = treeqr_matrices::Csc::from_triplets(2, 2, &[0, 1, 0], &[0, 1, 0], &[1.0, 2.0, 3.0])?;
+    /// assert_eq!(a.values(), &[4.0, 2.0]);
+    /// # Ok::<(), treeqr_matrices::SparseError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`SparseError`] for arrays of different lengths and for entries outside of the matrix.
+    pub fn from_triplets(
+        nrows: usize,
+        ncols: usize,
+        rows: &[u32],
+        cols: &[u32],
+        values: &[T],
+    ) -> Result<Self, SparseError> {
+        check(nrows, ncols, rows, cols, values)?;
+        if !is_sorted(rows, cols) {
+            return Ok(scatter(nrows, ncols, rows, cols, values));
+        }
+        let colptr = column_starts(ncols, cols);
+        Ok(assemble(
+            nrows,
+            ncols,
+            colptr,
+            rows.to_vec(),
+            values.to_vec(),
+        ))
+    }
+
+    /// As [`Self::from_triplets`], but keeps the arrays of rows and values when they are sorted already.
+    ///
+    /// # Errors
+    /// As [`Self::from_triplets`].
+    pub fn from_owned_triplets(
+        nrows: usize,
+        ncols: usize,
+        rows: Vec<u32>,
+        cols: Vec<u32>,
+        values: Vec<T>,
+    ) -> Result<Self, SparseError> {
+        check(nrows, ncols, &rows, &cols, &values)?;
+        if !is_sorted(&rows, &cols) {
+            return Ok(scatter(nrows, ncols, &rows, &cols, &values));
+        }
+        let colptr = column_starts(ncols, &cols);
+        drop(cols);
+        Ok(assemble(nrows, ncols, colptr, rows, values))
+    }
+}
+
+fn check<T>(
+    nrows: usize,
+    ncols: usize,
+    rows: &[u32],
+    cols: &[u32],
+    values: &[T],
+) -> Result<(), SparseError> {
+    check_dimensions(nrows, ncols)?;
+    if rows.len() != cols.len() || rows.len() != values.len() {
+        let what = format!(
+            "{} rows, {} columns, {} values",
+            rows.len(),
+            cols.len(),
+            values.len()
+        );
+        return Err(SparseError::Lengths { what });
+    }
+    let outside = |(&i, &j): (&u32, &u32)| i as usize >= nrows || j as usize >= ncols;
+    match rows.iter().zip(cols).position(outside) {
+        Some(entry) => Err(SparseError::OutOfRange {
+            entry,
+            row: rows[entry] as usize,
+            col: cols[entry] as usize,
+            nrows,
+            ncols,
+        }),
+        None => Ok(()),
+    }
+}
+
+/// True when the entries come by column and then by row, each position once.
+fn is_sorted(rows: &[u32], cols: &[u32]) -> bool {
+    let key = |p: usize| (u64::from(cols[p]) << 32) | u64::from(rows[p]);
+    (1..rows.len()).all(|p| key(p - 1) < key(p))
+}
+
+/// Where every column begins once the entries are in order of their columns.
+fn column_starts(ncols: usize, cols: &[u32]) -> Vec<usize> {
+    let mut colptr = vec![0usize; ncols + 1];
+    for &j in cols {
+        colptr[j as usize + 1] += 1;
+    }
+    for j in 0..ncols {
+        colptr[j + 1] += colptr[j];
+    }
+    colptr
+}
+
+fn assemble<T>(
+    nrows: usize,
+    ncols: usize,
+    colptr: Vec<usize>,
+    rowidx: Vec<u32>,
+    values: Vec<T>,
+) -> Csc<T> {
+    let pattern = Arc::new(Pattern {
+        nrows,
+        ncols,
+        colptr,
+        rowidx,
+    });
+    Csc { pattern, values }
+}
+
+/// A triplet on its way to its column.
+type Triplet<T> = (u32, u32, T);
+
+/// Entries of some neighbouring columns: where they come from and where they go.
+struct Bucket<'a, T> {
+    triplets: &'a [Triplet<T>],
+    /// Position of the first entry among all.
+    base: usize,
+    /// On exit, where each column of the bucket ends among all entries.
+    ends: &'a mut [usize],
+    rows: &'a mut [u32],
+    values: &'a mut [T],
+}
+
+/// Two stable passes: into buckets of neighbouring columns that fit the cache, and within each bucket, in parallel, into
+/// columns that are then sorted by row. Duplicates are summed last.
+fn scatter<T: Scalar>(
+    nrows: usize,
+    ncols: usize,
+    rows: &[u32],
+    cols: &[u32],
+    values: &[T],
+) -> Csc<T> {
+    // A bucket holds 2^shift columns.
+    let wanted = (rows.len() / BUCKET).clamp(1, MAX_BUCKETS);
+    let shift = (0..).find(|s| ncols >> s < wanted).unwrap_or(0);
+    let starts = bucket_starts(ncols, cols, shift);
+    let mut triplets = vec![(0u32, 0u32, T::zero()); rows.len()];
+    let mut next = starts.clone();
+    for ((&i, &j), &v) in rows.iter().zip(cols).zip(values) {
+        let slot = &mut next[j as usize >> shift];
+        triplets[*slot] = (i, j, v);
+        *slot += 1;
+    }
+
+    let mut colptr = vec![0usize; ncols + 1];
+    let mut rowidx = vec![0u32; rows.len()];
+    let mut sorted = vec![T::zero(); rows.len()];
+    let mut buckets = Vec::with_capacity(starts.len());
+    let (mut rows_left, mut values_left) = (&mut rowidx[..], &mut sorted[..]);
+    for (ends, bounds) in colptr[1..].chunks_mut(1 << shift).zip(starts.windows(2)) {
+        let (rows, values);
+        (rows, rows_left) = rows_left.split_at_mut(bounds[1] - bounds[0]);
+        (values, values_left) = values_left.split_at_mut(bounds[1] - bounds[0]);
+        buckets.push(Bucket {
+            triplets: &triplets[bounds[0]..bounds[1]],
+            base: bounds[0],
+            ends,
+            rows,
+            values,
+        });
+    }
+    let repeated = buckets
+        .into_par_iter()
+        .map(|b| sort_bucket(b, shift))
+        .reduce(|| false, |a, b| a | b);
+    if repeated {
+        sum_duplicates(&mut colptr, &mut rowidx, &mut sorted);
+    }
+    assemble(nrows, ncols, colptr, rowidx, sorted)
+}
+
+/// Where every bucket of 2^shift columns begins, and the end of the last one.
+fn bucket_starts(ncols: usize, cols: &[u32], shift: u32) -> Vec<usize> {
+    let mut starts = vec![0usize; ncols.div_ceil(1 << shift) + 1];
+    for &j in cols {
+        starts[(j as usize >> shift) + 1] += 1;
+    }
+    for b in 1..starts.len() {
+        starts[b] += starts[b - 1];
+    }
+    starts
+}
+
+/// Puts the entries of a bucket in order of columns and rows; true when a place occurs twice.
+fn sort_bucket<T: Scalar>(bucket: Bucket<'_, T>, shift: u32) -> bool {
+    let Bucket {
+        triplets,
+        base,
+        ends,
+        rows,
+        values,
+    } = bucket;
+    let within = |j: u32| j as usize & ((1 << shift) - 1);
+    let mut next = vec![0usize; ends.len() + 1];
+    for &(_, j, _) in triplets {
+        next[within(j) + 1] += 1;
+    }
+    for c in 0..ends.len() {
+        next[c + 1] += next[c];
+        ends[c] = base + next[c + 1];
+    }
+    for &(i, j, v) in triplets {
+        let slot = &mut next[within(j)];
+        rows[*slot] = i;
+        values[*slot] = v;
+        *slot += 1;
+    }
+    let (mut repeated, mut start) = (false, 0);
+    for &end in ends.iter() {
+        let range = start..end - base;
+        start = range.end;
+        let (rows, values) = (&mut rows[range.clone()], &mut values[range]);
+        sort_column(rows, values);
+        repeated |= rows.windows(2).any(|w| w[0] == w[1]);
+    }
+    repeated
+}
+
+/// Sorts a column by row, stable: by insertion when it is short.
+fn sort_column<T: Scalar>(rows: &mut [u32], values: &mut [T]) {
+    if rows.is_sorted() {
+        return;
+    }
+    if rows.len() > SHORT {
+        let mut pairs: Vec<(u32, T)> = rows.iter().copied().zip(values.iter().copied()).collect();
+        pairs.sort_by_key(|pair| pair.0);
+        for ((row, value), pair) in rows.iter_mut().zip(values).zip(pairs) {
+            (*row, *value) = pair;
+        }
+        return;
+    }
+    for p in 1..rows.len() {
+        let (row, value) = (rows[p], values[p]);
+        let mut at = p;
+        while at > 0 && rows[at - 1] > row {
+            rows[at] = rows[at - 1];
+            values[at] = values[at - 1];
+            at -= 1;
+        }
+        rows[at] = row;
+        values[at] = value;
+    }
+}
+
+/// Adds up equal neighbours of every sorted column, from the first to the last, in place.
+fn sum_duplicates<T: Scalar>(colptr: &mut [usize], rows: &mut Vec<u32>, values: &mut Vec<T>) {
+    let (mut kept, mut start) = (0, 0);
+    for end in &mut colptr[1..] {
+        let first = kept;
+        for p in start..*end {
+            if kept > first && rows[kept - 1] == rows[p] {
+                let v = values[p];
+                values[kept - 1] += v;
+            } else {
+                rows[kept] = rows[p];
+                values[kept] = values[p];
+                kept += 1;
+            }
+        }
+        start = std::mem::replace(end, kept);
+    }
+    rows.truncate(kept);
+    values.truncate(kept);
+}

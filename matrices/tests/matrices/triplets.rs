@@ -1,0 +1,63 @@
+//! Triplets into columns.
+
+use treeqr_matrices::{Csc, SparseError};
+
+#[test]
+fn any_order_gives_sorted_columns_and_sums_in_order_of_arrival() {
+    // 1e16 + 1 - 1e16 depends on the order.
+    let rows = [2, 0, 1, 2, 2, 0];
+    let cols = [1, 1, 0, 1, 1, 0];
+    let values = [1e16, 3.0, 4.0, 1.0, -1e16, 0.0];
+    let a = Csc::from_triplets(3, 3, &rows, &cols, &values).unwrap();
+    assert_eq!(a.pattern().colptr(), [0, 2, 4, 4]);
+    assert_eq!(a.pattern().rowidx(), [0, 1, 0, 2]);
+    assert_eq!(a.values(), [0.0, 4.0, 3.0, 0.0]);
+}
+
+#[test]
+fn sorted_triplets_give_the_same_as_shuffled_ones() {
+    let n = 300;
+    let mut triplets: Vec<(u32, u32, f64)> = (0..n)
+        .flat_map(|j| {
+            (0..n)
+                .filter(move |i| (i * 7 + j * 3) % 11 == 0)
+                .map(move |i| (i, j))
+        })
+        .map(|(i, j)| (i, j, f64::from(i * 1000 + j)))
+        .collect();
+    let build = |t: &[(u32, u32, f64)]| {
+        let rows: Vec<u32> = t.iter().map(|t| t.0).collect();
+        let cols: Vec<u32> = t.iter().map(|t| t.1).collect();
+        let values: Vec<f64> = t.iter().map(|t| t.2).collect();
+        let borrowed = Csc::from_triplets(n as usize, n as usize, &rows, &cols, &values).unwrap();
+        let owned = Csc::from_owned_triplets(n as usize, n as usize, rows, cols, values).unwrap();
+        assert_eq!(borrowed, owned);
+        borrowed
+    };
+    let sorted = build(&triplets);
+    triplets.sort_by_key(|t| (t.0 * 7919 + t.1 * 104_729) % 65_537);
+    assert_eq!(build(&triplets), sorted);
+    assert_eq!(sorted.nnz(), triplets.len());
+}
+
+#[test]
+fn empty_and_broken_input() {
+    let none: [f64; 0] = [];
+    let a = Csc::from_triplets(0, 0, &[], &[], &none).unwrap();
+    assert_eq!((a.nnz(), a.pattern().colptr()), (0, &[0][..]));
+    let a = Csc::from_triplets(3, 2, &[], &[], &none).unwrap();
+    assert_eq!(a.pattern().colptr(), [0, 0, 0]);
+    let lengths = Csc::from_triplets(1, 1, &[0], &[], &[1.0]).unwrap_err();
+    assert!(matches!(lengths, SparseError::Lengths { .. }));
+    let outside = Csc::from_triplets(1, 1, &[0, 1], &[0, 0], &[1.0, 1.0]).unwrap_err();
+    assert!(matches!(
+        outside,
+        SparseError::OutOfRange {
+            entry: 1,
+            row: 1,
+            ..
+        }
+    ));
+    let large = Csc::from_triplets(1 << 33, 1, &[], &[], &none).unwrap_err();
+    assert!(matches!(large, SparseError::TooLarge { .. }));
+}
