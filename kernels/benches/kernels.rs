@@ -7,7 +7,7 @@
 use std::hint::black_box;
 use std::time::Instant;
 use treeqr_kernels::*;
-use treeqr_matrices::{Scalar, c32, c64};
+use treeqr_matrices::{c32, c64};
 
 /// Runs `work` for at least 2 ms after resetting; gives seconds a call.
 fn time(reset: &mut dyn FnMut(), work: &mut dyn FnMut()) -> f64 {

@@ -1,6 +1,9 @@
 //! One block of reflectors in compact WY form, applied: the products that hold nearly all flops.
 
+use crate::panel::line;
+use crate::products::Product;
 use crate::scalar::{Beta, KernelScalar};
+use crate::simd::arch;
 use crate::view::{MatMut, MatRef};
 
 /// Which of the two: Q or its adjoint.
@@ -12,9 +15,14 @@ pub enum Op {
     ConjTrans,
 }
 
+/// The leading dimension of T and W: whole cache lines.
+fn leading<T>(kb: usize) -> usize {
+    kb.next_multiple_of(line::<T>())
+}
+
 /// Elements of scratch that [`apply`] needs for `kb` reflectors on `n` columns.
-pub(crate) fn apply_scratch(kb: usize, n: usize) -> usize {
-    2 * kb * n
+pub(crate) fn apply_scratch<T>(kb: usize, n: usize) -> usize {
+    leading::<T>(kb) * (kb + 2 * n.next_multiple_of(4)) + line::<T>()
 }
 
 /// `[C1; C2] = op(I - [I; V] T [I; V]^H) [C1; C2]`; without C1 it is `C2 = op(I - V T V^H) C2`.
@@ -22,7 +30,7 @@ pub(crate) fn apply_scratch(kb: usize, n: usize) -> usize {
 /// | argument | size |
 /// | --- | --- |
 /// | `v` | m x k, all entries are read |
-/// | `t` | k x k, upper triangular with zeros written below the diagonal |
+/// | `t` | k x k, the upper triangle is read |
 /// | `c1` | k x n |
 /// | `c2` | m x n |
 pub(crate) fn apply<T: KernelScalar>(
@@ -37,27 +45,71 @@ pub(crate) fn apply<T: KernelScalar>(
     if k == 0 || n == 0 {
         return;
     }
-    let (w, rest) = scratch.split_at_mut(k * n);
-    let mut w = MatMut::new(w, k, n, k);
-    let mut tw = MatMut::new(rest, k, n, k);
+    let (ld, wide) = (leading::<T>(k), n.next_multiple_of(4));
+    let skip = scratch.as_ptr().align_offset(64).min(line::<T>());
+    let (factor, rest) = scratch[skip..].split_at_mut(ld * k);
+    let (w, rest) = rest.split_at_mut(ld * wide);
+    let tw = &mut rest[..ld * wide];
+
     let mut beta = Beta::Zero;
     if let Some(c1) = &c1 {
-        for j in 0..n {
-            w.col_mut(j).copy_from_slice(c1.col(j));
+        for (j, w) in w.chunks_exact_mut(ld).take(n).enumerate() {
+            w[..k].copy_from_slice(c1.col(j));
         }
         beta = Beta::One;
     }
-    T::gemm_adjoint(beta, w.rb_mut(), T::one(), v, c2.rb());
-    match op {
-        Op::NoTrans => T::gemm(Beta::Zero, tw.rb_mut(), T::one(), t, w.rb()),
-        Op::ConjTrans => T::gemm_adjoint(Beta::Zero, tw.rb_mut(), T::one(), t, w.rb()),
-    }
+    let whole = MatMut::new(w, k, n, ld);
+    T::gemm_adjoint(beta, whole, T::one(), v, c2.rb());
+    triangle(op, t, factor, ld, w, tw, wide);
     if let Some(mut c1) = c1 {
-        for j in 0..n {
-            for (c, &x) in c1.col_mut(j).iter_mut().zip(tw.col(j)) {
+        for (j, tw) in tw.chunks_exact(ld).take(n).enumerate() {
+            for (c, &x) in c1.col_mut(j).iter_mut().zip(tw) {
                 *c -= x;
             }
         }
     }
-    T::gemm(Beta::One, c2.rb_mut(), -T::one(), v, tw.rb());
+    let tw = MatRef::new(tw, k, n, ld);
+    T::gemm(Beta::One, c2.rb_mut(), -T::one(), v, tw);
+}
+
+/// TW = op(T) W, by strips of two lines of rows, each with the part of T that is not zero.
+fn triangle<T: KernelScalar>(
+    op: Op,
+    t: MatRef<T>,
+    factor: &mut [T],
+    ld: usize,
+    w: &[T],
+    tw: &mut [T],
+    q: usize,
+) {
+    let k = t.ncols();
+    factor.fill(T::zero());
+    for j in 0..k {
+        for (i, &x) in t.col(j)[..=j].iter().enumerate() {
+            match op {
+                Op::NoTrans => factor[j * ld + i] = x,
+                Op::ConjTrans => factor[i * ld + j] = x.conj(),
+            }
+        }
+    }
+    let arch = arch();
+    for start in (0..ld).step_by(2 * line::<T>()) {
+        let end = (start + 2 * line::<T>()).min(ld);
+        let inner = match op {
+            Op::NoTrans => start.min(k)..k,
+            Op::ConjTrans => 0..end.min(k),
+        };
+        arch.dispatch(Product {
+            replace: true,
+            a: &factor[inner.start * ld..],
+            lda: ld,
+            b: &w[inner.start..],
+            ldb: ld,
+            c: tw,
+            ldc: ld,
+            rows: start..end,
+            k: inner.len(),
+            q,
+        });
+    }
 }

@@ -7,7 +7,7 @@ use crate::view::{MatMut, MatRef};
 
 /// Elements of scratch for [`gemqrt`] with `k` reflectors and inner block `ib` on an m x n tile.
 pub fn gemqrt_scratch<T: KernelScalar>(_m: usize, n: usize, k: usize, ib: usize) -> usize {
-    apply_scratch(ib.min(k), n)
+    apply_scratch::<T>(ib.min(k), n)
 }
 
 /// C = op(Q) C, with Q from [`geqrt`](crate::geqrt).

@@ -45,7 +45,7 @@ macro_rules! kernel_scalar {
         impl KernelScalar for $t {
             fn gemm(beta: Beta, c: MatMut<Self>, alpha: Self, a: MatRef<Self>, b: MatRef<Self>) {
                 let (a, b) = (a.to_faer(), b.to_faer());
-                matmul(c.to_faer(), accum(beta), a, b, alpha, Par::Seq);
+                matmul(c.into_faer(), accum(beta), a, b, alpha, Par::Seq);
             }
 
             fn gemm_adjoint(
@@ -56,7 +56,7 @@ macro_rules! kernel_scalar {
                 b: MatRef<Self>,
             ) {
                 let (a, b) = (a.to_faer().adjoint(), b.to_faer());
-                matmul(c.to_faer(), accum(beta), a, b, alpha, Par::Seq);
+                matmul(c.into_faer(), accum(beta), a, b, alpha, Par::Seq);
             }
         }
     };

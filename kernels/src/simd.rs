@@ -1,11 +1,26 @@
 //! Vectors of scalars, for generic code that pulp compiles once for each instruction set.
 //!
-//! A function that takes `S: Simd` has to be `#[inline(always)]` down from [`pulp::Arch::dispatch`]: what is not inlined is
+//! A function that takes `S: Simd` has to be `#[inline(always)]` down from `Arch::dispatch`: what is not inlined is
 //! compiled without the instruction set's features. pulp looks up what the machine has once, and holds the unsafe code.
 
 use num_complex::Complex;
-use pulp::Simd;
+use pulp::{Arch, Simd};
+use std::sync::OnceLock;
 use treeqr_matrices::Scalar;
+
+/// The instruction set: the best that the machine has, looked up once.
+///
+/// For tests of the others, the environment variable `TREEQR_SIMD` may hold `scalar`, or on x86-64 `avx2`. faer's products
+/// don't ask it.
+pub fn arch() -> Arch {
+    static ARCH: OnceLock<Arch> = OnceLock::new();
+    *ARCH.get_or_init(|| match std::env::var("TREEQR_SIMD").as_deref() {
+        Ok("scalar") => Arch::Scalar,
+        #[cfg(target_arch = "x86_64")]
+        Ok("avx2") => pulp::x86::V3::try_new().map_or_else(Arch::new, Arch::V3),
+        _ => Arch::new(),
+    })
+}
 
 /// A scalar that comes in vectors.
 pub trait Lanes: Scalar {

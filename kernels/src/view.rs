@@ -316,7 +316,7 @@ impl<'a, T> MatMut<'a, T> {
     }
 
     /// The view as faer sees it.
-    pub(crate) fn to_faer(self) -> faer::MatMut<'a, T> {
+    pub(crate) fn into_faer(self) -> faer::MatMut<'a, T> {
         // SAFETY: the constructor saw that all entries lie in one block borrowed exclusively for 'a, and `self` is given up.
         unsafe {
             faer::MatMut::from_raw_parts_mut(self.ptr, self.nrows, self.ncols, 1, self.ld as isize)

@@ -57,6 +57,6 @@ pub struct RunStats {
     pub bound_workers: usize,
     /// Whether tasks ran with denormal numbers flushed to zero.
     pub flush_denormals: bool,
-    /// The most bytes that lay in the store on the host; see [`DataStore::peak_bytes`](crate::DataStore::peak_bytes).
+    /// The most bytes that lay in the store on the host during the run, what was there before included.
     pub peak_bytes: u64,
 }

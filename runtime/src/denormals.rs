@@ -1,17 +1,18 @@
 //! Flush-to-zero and denormals-are-zero on the current thread (x86-64).
 //!
 //! Takes nothing; gives a guard that restores what was set before. Denormal numbers cost up to a hundred cycles each
-//! and carry no accuracy that a factorization could use. Elsewhere than on x86-64 nothing is set, and the guard says so.
+//! and carry no accuracy that a factorization could use. Elsewhere than on x86-64
+//! (and under miri, which knows no assembly) nothing is set, and the guard says so.
 
 /// Holds the two modes on for the current thread until it is dropped.
 pub(crate) struct FlushDenormals {
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
     before: u32,
     /// The modes belong to the thread.
     _thread: std::marker::PhantomData<*const ()>,
 }
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", not(miri)))]
 impl FlushDenormals {
     /// Bit 15 of MXCSR: results that are denormal become 0.
     const FLUSH_TO_ZERO: u32 = 1 << 15;
@@ -29,14 +30,14 @@ impl FlushDenormals {
     }
 }
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", not(miri)))]
 impl Drop for FlushDenormals {
     fn drop(&mut self) {
         write(self.before);
     }
 }
 
-#[cfg(not(target_arch = "x86_64"))]
+#[cfg(not(all(target_arch = "x86_64", not(miri))))]
 impl FlushDenormals {
     /// Sets both modes; `None` where the machine has no such switch.
     pub(crate) fn set() -> Option<Self> {
@@ -44,7 +45,7 @@ impl FlushDenormals {
     }
 }
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", not(miri)))]
 fn read() -> u32 {
     let mut value = 0u32;
     // SAFETY: stmxcsr (in every x86-64) stores four bytes to `value`, which is ours.
@@ -54,7 +55,7 @@ fn read() -> u32 {
     value
 }
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", not(miri)))]
 fn write(value: u32) {
     // SAFETY: ldmxcsr loads four bytes from `value`, which was read by stmxcsr and differs in FTZ and DAZ alone: no
     // reserved bit, no unmasked exception. Rust asks that assembly leave the floating-point mode as it was, because the
@@ -65,7 +66,7 @@ fn write(value: u32) {
     }
 }
 
-#[cfg(all(test, target_arch = "x86_64"))]
+#[cfg(all(test, target_arch = "x86_64", not(miri)))]
 mod tests {
     use super::*;
     use std::hint::black_box;

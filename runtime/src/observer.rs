@@ -166,3 +166,15 @@ impl Track for () {
     fn memory(&mut self, _: &MemoryRecord) {}
     fn state(&mut self, _: &StateRecord) {}
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn records_are_small() {
+        assert_eq!(size_of::<TaskRecord>(), 96);
+        assert_eq!(size_of::<MemoryRecord>(), 40);
+        assert_eq!(size_of::<StateRecord>(), 24);
+    }
+}

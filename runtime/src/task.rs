@@ -16,7 +16,7 @@
 
 use crate::dependencies::FlowNode;
 use crate::spec::{CodeletId, TaskId, TaskSpec};
-use crate::sync::{Arc, AtomicBool, AtomicU32, AtomicU64, Mutex, Ordering, lock};
+use crate::sync::{Arc, AtomicBool, AtomicU32, AtomicU64, Mutex, Ordering, PoisonError, lock};
 use smallvec::SmallVec;
 
 /// A task all of whose predecessors have finished: what schedulers queue.
@@ -94,26 +94,29 @@ impl Task {
     }
 
     /// Makes `successor` wait for `self`, unless `self` has finished or the edge is there already. Only the submitting
-    /// thread calls it, one successor after the other. Returns whether it made an edge.
-    pub(crate) fn link(&self, successor: &Arc<Task>) -> bool {
+    /// thread calls it, one successor after the other.
+    pub(crate) fn link(&self, successor: &Arc<Task>) {
         let mark = successor.id.0 + 1;
         if self.id == successor.id || self.last_linked.load(Ordering::Relaxed) == mark {
-            return false;
+            return;
         }
-        match &mut *lock(&self.successors) {
-            None => false,
-            Some(list) => {
-                self.last_linked.store(mark, Ordering::Relaxed);
-                successor.pending.fetch_add(1, Ordering::Relaxed);
-                list.push(successor.clone());
-                true
-            }
+        if let Some(list) = &mut *lock(&self.successors) {
+            self.last_linked.store(mark, Ordering::Relaxed);
+            successor.pending.fetch_add(1, Ordering::Relaxed);
+            list.push(successor.clone());
         }
     }
 
     /// One of the things it waited for is over. Returns whether it was the last.
     pub(crate) fn arrive(&self) -> bool {
         self.pending.fetch_sub(1, Ordering::AcqRel) == 1
+    }
+
+    /// Its successors, without a lock.
+    fn take_successors(&mut self) -> Successors {
+        let successors = self.successors.get_mut();
+        let successors = successors.unwrap_or_else(PoisonError::into_inner);
+        successors.take().unwrap_or_default()
     }
 
     /// Marks it as done; returns the tasks that waited for it.
@@ -134,10 +137,10 @@ impl FlowNode for Arc<Task> {
 /// apart in a loop: the drop that the compiler writes would recurse once per link.
 impl Drop for Task {
     fn drop(&mut self) {
-        let mut unfinished = self.finish();
+        let mut unfinished = self.take_successors();
         while let Some(task) = unfinished.pop() {
-            if let Some(task) = Arc::into_inner(task) {
-                unfinished.extend(task.finish());
+            if let Some(mut task) = Arc::into_inner(task) {
+                unfinished.extend(task.take_successors());
             }
         }
     }

@@ -271,3 +271,36 @@ fn one_worker_follows_the_priorities_where_there_are_any() {
     );
     assert_eq!(order_on_one_worker("ws", &tasks), [6, 3, 2, 5, 4, 7, 1, 0]);
 }
+
+#[test]
+fn a_writer_waits_for_each_of_many_readers() {
+    // Long groups are swept of finished tasks; the others must stay.
+    for mode in [Access::Read, Access::Scatter] {
+        let mut random = Random(17);
+        let mut program = Vec::new();
+        for i in 0..300 {
+            let access = if i % 100 == 99 {
+                Access::ReadWrite
+            } else {
+                mode
+            };
+            let mut task = TaskSpec::new(CodeletId(0), i).with(Handle(0), access);
+            task.params[0] = i % 16;
+            task.params[5] = 1 + random.below(3000) as u32;
+            // Some of them hang on a chain, and so end long after others that came later.
+            if i % 7 == 0 {
+                task = task.with(Handle(1), Access::ReadWrite);
+                task.params[5] = 20_000;
+            }
+            program.push(task);
+        }
+        for entry in SCHEDULERS {
+            let steps = Steps::new(300);
+            run(&config(entry, 3), &steps, &mut store(2), &(), |s| {
+                submit(&program, s)
+            })
+            .unwrap();
+            steps.check(&program);
+        }
+    }
+}

@@ -8,9 +8,9 @@ mod solve;
 mod symbolic;
 
 pub use analysis::analyse;
-pub use analysis::ordering::{ORDERINGS, OrderingEntry};
+pub use analysis::ordering::{AUTO, ORDERINGS, OrderingEntry, OrderingInput};
 pub use error::{AnalyseError, SolveError};
-pub use numeric::{FactorOptions, FactorScalar, Factored, Factors, factorize};
+pub use numeric::{FactorOptions, FactorScalar, Factored, Factors, check_rhs, factorize};
 pub use options::Options;
 pub use plan::{CODELETS, Prediction, RunShape};
 pub use solve::{Quality, Rotated, quality};

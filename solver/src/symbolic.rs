@@ -162,7 +162,6 @@ pub struct Symbolic {
     pub(crate) unit_of: Vec<u32>,
     pub(crate) ordering: &'static str,
     pub(crate) ordering_why: String,
-    pub(crate) structural_deficiency: Option<u32>,
     pub(crate) steps: Vec<(&'static str, Duration)>,
 }
 
@@ -247,5 +246,65 @@ impl Symbolic {
             .iter()
             .map(|s| s.col)
             .chain(self.tree.col_order.iter().copied())
+    }
+}
+
+/// Figures of the tree and the factors, for reports.
+impl Symbolic {
+    /// Groups of fronts that become one task each, and fronts in tiles.
+    pub fn unit_counts(&self) -> (usize, usize) {
+        let tiled = self.tilings.iter().flatten().count();
+        (self.units.len() - tiled, tiled)
+    }
+
+    /// Fronts on the longest way from a root of the tree to a leaf.
+    pub fn depth(&self) -> usize {
+        let fronts = &self.tree.fronts;
+        let mut depth = vec![1usize; fronts.len()];
+        // Parents come after their children.
+        for f in (0..fronts.len()).rev() {
+            if let Some(parent) = fronts[f].parent {
+                depth[f] = depth[parent as usize] + 1;
+            }
+        }
+        depth.into_iter().max().unwrap_or(0)
+    }
+
+    /// Entries of R: the pivot rows of all fronts, from the diagonal on, and the rows of the singletons. O(nnz).
+    pub fn nnz_r(&self) -> u64 {
+        let fronts: usize = self.tree.fronts.iter().map(Front::r_entries).sum();
+        fronts as u64 + self.singleton_entries()
+    }
+
+    /// Entries of H, the Householder vectors with their leading ones: reflector j of a front reaches from row j to the end
+    /// of its staircase. Singletons have none.
+    pub fn nnz_h(&self) -> u64 {
+        let of_front = |f: usize| -> u64 {
+            let stair = &self.tree.stair(f)[..self.tree.fronts[f].reflectors()];
+            let lengths = stair
+                .iter()
+                .enumerate()
+                .map(|(j, &s)| u64::from(s).saturating_sub(j as u64));
+            lengths.sum()
+        };
+        (0..self.tree.fronts.len()).map(of_front).sum()
+    }
+
+    /// Entries of the rows on which singletons pivot.
+    fn singleton_entries(&self) -> u64 {
+        if self.singletons.is_empty() {
+            return 0;
+        }
+        let mut count = vec![0u64; self.work_rows()];
+        if self.transposed {
+            for (j, count) in count.iter_mut().enumerate() {
+                *count = self.pattern.col(j).len() as u64;
+            }
+        } else {
+            for &i in self.pattern.rowidx() {
+                count[i as usize] += 1;
+            }
+        }
+        self.singletons.iter().map(|s| count[s.row as usize]).sum()
     }
 }

@@ -25,10 +25,22 @@ fn shapes() -> Vec<(usize, usize, usize)> {
 fn tilings() -> Vec<(&'static str, Options)> {
     vec![
         ("default", options(|_| ())),
-        ("square tiles", options(|o| (o.mb, o.nb, o.ib) = (Some(8), Some(8), Some(3)))),
-        ("tall tiles", options(|o| (o.mb, o.nb, o.ib) = (Some(16), Some(4), Some(4)))),
-        ("tree", options(|o| (o.mb, o.nb, o.ib, o.bh) = (Some(8), Some(4), Some(2), Some(1)))),
-        ("groups of two", options(|o| (o.mb, o.nb, o.ib, o.bh) = (Some(4), Some(4), Some(4), Some(2)))),
+        (
+            "square tiles",
+            options(|o| (o.mb, o.nb, o.ib) = (Some(8), Some(8), Some(3))),
+        ),
+        (
+            "tall tiles",
+            options(|o| (o.mb, o.nb, o.ib) = (Some(16), Some(4), Some(4))),
+        ),
+        (
+            "tree",
+            options(|o| (o.mb, o.nb, o.ib, o.bh) = (Some(8), Some(4), Some(2), Some(1))),
+        ),
+        (
+            "groups of two",
+            options(|o| (o.mb, o.nb, o.ib, o.bh) = (Some(4), Some(4), Some(4), Some(2))),
+        ),
     ]
 }
 
@@ -57,7 +69,11 @@ fn qr_in_every_scalar() {
     fn all<T: FactorScalar>() {
         for (m, n, extra) in [(80, 50, 300), (50, 80, 300)] {
             for (tiles, o) in tilings() {
-                check(&format!("{} {m} x {n}, {tiles}", T::NAME), &random::<T>(3, m, n, extra), &o);
+                check(
+                    &format!("{} {m} x {n}, {tiles}", T::NAME),
+                    &random::<T>(3, m, n, extra),
+                    &o,
+                );
             }
         }
     }
@@ -74,7 +90,8 @@ fn solution_with_q_kept_and_on_the_way_agree() {
         let b = vector(5, 400);
         let (symbolic, kept) = factor(&a, &o);
         let x = kept.factors.solve(&b, 2).expect("solve");
-        let lean = treeqr_solver::factorize(&symbolic, &a, &b, 2, &run_options(2, false), &()).expect("factorize");
+        let lean = treeqr_solver::factorize(&symbolic, &a, &b, 2, &run_options(2, false), &())
+            .expect("factorize");
         let y = lean.factors.solution();
         for (p, q) in x.iter().zip(&y) {
             assert!((p - q).abs() < 1e-12, "{tiles}: {p} and {q}");
@@ -92,14 +109,23 @@ fn predictions_hold_to_the_unit() {
     for (tiles, o) in tilings() {
         for (keep_q, nrhs) in [(true, 0), (false, 1), (false, 3)] {
             let a: Csc<f64> = random(21, 400, 150, 1500);
-            let symbolic = std::sync::Arc::new(treeqr_solver::analyse(a.pattern(), &o).expect("analysis"));
+            let symbolic =
+                std::sync::Arc::new(treeqr_solver::analyse(a.pattern(), &o).expect("analysis"));
             let b = vector(1, 400 * nrhs);
             let mut run = run_options(1, keep_q);
             run.sequential = true;
-            let done = treeqr_solver::factorize(&symbolic, &a, &b, nrhs, &run, &()).expect("factorize");
+            let done =
+                treeqr_solver::factorize(&symbolic, &a, &b, nrhs, &run, &()).expect("factorize");
             assert_eq!(done.stats.tasks, done.prediction.task_count(), "{tiles}");
-            assert_eq!(done.stats.peak_bytes, done.prediction.peak_bytes as u64, "{tiles} {keep_q} {nrhs}");
-            assert_eq!(done.factors.bytes(), done.prediction.factor_bytes as u64, "{tiles} {keep_q} {nrhs}");
+            assert_eq!(
+                done.stats.peak_bytes, done.prediction.peak_bytes as u64,
+                "{tiles} {keep_q} {nrhs}"
+            );
+            assert_eq!(
+                done.factors.bytes(),
+                done.prediction.factor_bytes as u64,
+                "{tiles} {keep_q} {nrhs}"
+            );
         }
     }
 }

@@ -3,13 +3,14 @@
 //! The front is copied into aligned scratch, where every column is a whole number of vectors; on the way back only what lies
 //! above the staircase is written. Each column is passed over once for every reflector: the pass that applies reflector j
 //! also takes the products that reflector j + 1 needs (see `panel::base`, which does the same for eight columns).
+#![allow(clippy::needless_range_loop)] // an index runs over several arrays at once
 
 use crate::householder::{careful, is_safe, reflector};
 use crate::scalar::KernelScalar;
-use crate::simd::lanes;
+use crate::simd::{arch, lanes};
 use crate::stair::Stair;
 use crate::view::MatMut;
-use pulp::{Arch, Simd, WithSimd};
+use pulp::{Simd, WithSimd};
 use treeqr_matrices::Scalar;
 
 /// The most lanes that a vector has.
@@ -43,7 +44,7 @@ pub(super) fn small<T: KernelScalar>(
     let (x, rest) = rest.split_at_mut(ld);
     let (dots, rest) = rest.split_at_mut(cols);
     let w = &mut rest[..cols];
-    Arch::new().dispatch(Small {
+    arch().dispatch(Small {
         a,
         n,
         stair,
@@ -271,10 +272,10 @@ impl<T: KernelScalar> Small<'_, T> {
                 v[i] = tail;
             }
         }
-        let mut cols = right.chunks_exact_mut(self.ld);
-        let Some(first) = cols.next() else {
+        if right.is_empty() {
             return T::Real::zero();
-        };
+        }
+        let (first, right) = right.split_at_mut(self.ld);
         let first = T::vectors_mut::<S>(first).0;
         let w = T::splat(s, self.w[j + 1]);
         let mut square = T::splat(s, T::zero());
@@ -296,9 +297,6 @@ impl<T: KernelScalar> Small<'_, T> {
         }
         let (v, x) = (&v[b..n], &x[b..n1]);
         let mut c = j + 2;
-        let rest = cols.into_remainder();
-        debug_assert!(rest.is_empty());
-        let right = &mut right[self.ld..];
         let mut fours = right.chunks_exact_mut(4 * self.ld);
         for four in &mut fours {
             group::<S, T, 4>(
@@ -338,7 +336,7 @@ fn group<S: Simd, T: KernelScalar, const G: usize>(
     dots: &mut [T],
 ) {
     let mut chunks = cols.chunks_exact_mut(ld);
-    let mut cols: [&mut [T::V<S>]; G] = std::array::from_fn(|_| {
+    let cols: [&mut [T::V<S>]; G] = std::array::from_fn(|_| {
         let col = T::vectors_mut::<S>(chunks.next().expect("G columns")).0;
         &mut col[b..b + x.len()]
     });

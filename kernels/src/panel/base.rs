@@ -3,13 +3,13 @@
 //! The pass that applies reflector j finishes column j + 1, so it can also take, of the column that is still in registers, its
 //! norm, its products with the columns to the right (which reflector j + 1 needs) and with those to the left (which T needs).
 //! The products are those of the unscaled column; the scale comes out of the norm and is put in afterwards.
+#![allow(clippy::needless_range_loop)] // an index runs over several arrays at once
 
 use super::Heads;
 use crate::householder::{careful, is_safe, reflector};
 use crate::scalar::KernelScalar;
 use crate::simd::lanes;
 use pulp::{Simd, WithSimd};
-use treeqr_matrices::{RealScalar, Scalar};
 
 /// The number of columns; narrower panels are filled up with zeros.
 pub(super) const WIDTH: usize = 8;
@@ -148,11 +148,24 @@ fn pass<S: Simd, T: KernelScalar, const J: usize>(
     w: &[T; WIDTH],
 ) -> [T; WIDTH] {
     let scale = T::splat(s, scale);
-    let w = w.map(|w| T::splat(s, -w));
+    let mut minus_w = [scale; WIDTH];
+    for c in J + 1..WIDTH {
+        minus_w[c] = T::splat(s, -w[c]);
+    }
+    let w = minus_w;
     let mut acc = [T::splat(s, T::zero()); WIDTH];
-    let mut cols = cols.each_mut().map(|col| T::vectors_mut::<S>(col).0);
-    let n = cols[0].len();
-    let mut cols = cols.each_mut().map(|col| &mut col[..n]);
+    let n = T::vectors::<S>(cols[0]).0.len();
+    let [a, b, c, d, e, f, g, h] = cols;
+    let cols = [
+        &mut T::vectors_mut::<S>(a).0[..n],
+        &mut T::vectors_mut::<S>(b).0[..n],
+        &mut T::vectors_mut::<S>(c).0[..n],
+        &mut T::vectors_mut::<S>(d).0[..n],
+        &mut T::vectors_mut::<S>(e).0[..n],
+        &mut T::vectors_mut::<S>(f).0[..n],
+        &mut T::vectors_mut::<S>(g).0[..n],
+        &mut T::vectors_mut::<S>(h).0[..n],
+    ];
     for i in 0..n {
         let v = T::vmul(s, scale, cols[J][i]);
         cols[J][i] = v;
@@ -171,9 +184,12 @@ fn pass<S: Simd, T: KernelScalar, const J: usize>(
             }
         }
     }
-    let mut with = acc.map(|a| T::reduce(s, a));
-    for x in &mut with[..=J] {
-        *x = x.conj();
+    let mut with = [T::zero(); WIDTH];
+    for c in 0..WIDTH {
+        with[c] = T::reduce(s, acc[c]);
+        if c <= J {
+            with[c] = with[c].conj();
+        }
     }
     with
 }
@@ -182,17 +198,29 @@ fn pass<S: Simd, T: KernelScalar, const J: usize>(
 #[inline(always)]
 fn products<S: Simd, T: KernelScalar>(s: S, cols: &[&mut [T]; WIDTH], j: usize) -> [T; WIDTH] {
     let mut acc = [T::splat(s, T::zero()); WIDTH];
-    let cols = cols.each_ref().map(|col| T::vectors::<S>(col).0);
-    let x = cols[j];
-    let cols = cols.each_ref().map(|col| &col[..x.len()]);
+    let x = T::vectors::<S>(cols[j]).0;
+    let [a, b, c, d, e, f, g, h] = cols;
+    let cols = [
+        &T::vectors::<S>(a).0[..x.len()],
+        &T::vectors::<S>(b).0[..x.len()],
+        &T::vectors::<S>(c).0[..x.len()],
+        &T::vectors::<S>(d).0[..x.len()],
+        &T::vectors::<S>(e).0[..x.len()],
+        &T::vectors::<S>(f).0[..x.len()],
+        &T::vectors::<S>(g).0[..x.len()],
+        &T::vectors::<S>(h).0[..x.len()],
+    ];
     for (i, &x) in x.iter().enumerate() {
         for c in 0..WIDTH {
             acc[c] = T::conj_fma(s, x, cols[c][i], acc[c]);
         }
     }
-    let mut with = acc.map(|a| T::reduce(s, a));
-    for x in &mut with[..j] {
-        *x = x.conj();
+    let mut with = [T::zero(); WIDTH];
+    for c in 0..WIDTH {
+        with[c] = T::reduce(s, acc[c]);
+        if c < j {
+            with[c] = with[c].conj();
+        }
     }
     with
 }

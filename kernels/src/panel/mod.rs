@@ -9,12 +9,13 @@
 //! `T = [T1, -T1 (V1^H V2) T2; 0, T2]`.
 
 mod base;
-mod products;
 
+use crate::products::{Adjoint, Product};
 use crate::scalar::KernelScalar;
+use crate::simd::arch;
 use crate::view::{MatMut, MatRef};
 use base::{Base, Square, WIDTH};
-use products::{Adjoint, TriangleAdjoint, TwoTriangles, Update};
+
 use pulp::Arch;
 
 /// Where the head of reflector j comes from.
@@ -27,7 +28,7 @@ pub(crate) enum Heads {
 }
 
 /// Elements in a cache line.
-const fn line<T>() -> usize {
+pub(crate) const fn line<T>() -> usize {
     64 / size_of::<T>()
 }
 
@@ -38,8 +39,18 @@ fn leading<T>(h: usize, w: usize) -> usize {
 
 /// Elements of scratch for a panel of at most `h` rows and `w` columns.
 pub(crate) fn panel_scratch<T>(h: usize, w: usize) -> usize {
-    let w = w.next_multiple_of(WIDTH);
-    leading::<T>(h, w) * w + 3 * w * w + line::<T>()
+    let (square, w) = (square::<T>(w), w.next_multiple_of(WIDTH));
+    leading::<T>(h, w) * w + 2 * square * square + products_scratch(square) + 2 * line::<T>()
+}
+
+/// The side of the small squares: whole vectors.
+fn square<T>(w: usize) -> usize {
+    w.next_multiple_of(WIDTH.max(line::<T>()))
+}
+
+/// Three blocks of half the square's columns.
+fn products_scratch(square: usize) -> usize {
+    3 * square * (square / 2).next_multiple_of(WIDTH)
 }
 
 /// One panel in scratch.
@@ -51,9 +62,9 @@ pub(crate) struct Panel<'a, T> {
     heads: &'a mut [T],
     /// w x w: the triangular factor.
     t: &'a mut [T],
-    /// w x w: for products of columns.
+    /// For products of columns.
     w: &'a mut [T],
-    /// The leading dimension of the three squares.
+    /// The leading dimension of the two squares.
     square: usize,
     arch: Arch,
 }
@@ -61,13 +72,13 @@ pub(crate) struct Panel<'a, T> {
 impl<'a, T: KernelScalar> Panel<'a, T> {
     /// A panel of at most `h` rows and `w` columns in `scratch`; the rest of the scratch is given back.
     pub fn new(scratch: &'a mut [T], h: usize, w: usize) -> (Self, &'a mut [T]) {
-        let square = w.next_multiple_of(WIDTH);
+        let (square, w) = (square::<T>(w), w.next_multiple_of(WIDTH));
         let skip = scratch.as_ptr().align_offset(64).min(line::<T>());
-        let ld = leading::<T>(h, square);
-        let (store, rest) = scratch[skip..].split_at_mut(ld * square);
+        let ld = leading::<T>(h, w);
+        let (store, rest) = scratch[skip..].split_at_mut(ld * w);
         let (heads, rest) = rest.split_at_mut(square * square);
-        let (t, rest) = rest.split_at_mut(square * square);
-        let (w, rest) = rest.split_at_mut(square * square);
+        let (t, rest) = rest.split_at_mut(square * square + line::<T>());
+        let (w, rest) = rest.split_at_mut(products_scratch(square));
         let panel = Self {
             store,
             ld,
@@ -75,7 +86,7 @@ impl<'a, T: KernelScalar> Panel<'a, T> {
             t,
             w,
             square,
-            arch: Arch::new(),
+            arch: arch(),
         };
         (panel, rest)
     }
@@ -188,11 +199,21 @@ impl<'a, T: KernelScalar> Panel<'a, T> {
         let span = self.span(mode, rows, q);
         let (left, right) = self.store.split_at_mut((q + p) * self.ld);
         let v = &left[q * self.ld..];
-        let w = &mut self.w[..p * n];
+        let ldw = p.next_multiple_of(line::<T>());
+        let (w, rest) = self.w.split_at_mut(ldw * n);
+        let (tw, rest) = rest.split_at_mut(ldw * n);
+        let adjoint = &mut rest[..ldw * p];
+        adjoint.fill(T::zero());
+        for j in 0..p {
+            let t = &self.t[(q + j) * self.square + q..][..=j];
+            for (i, t) in t.iter().enumerate() {
+                adjoint[i * ldw + j] = t.conj();
+            }
+        }
         let head = |j: usize| (q + p + j) * self.square + q;
-        for (j, w) in w.chunks_exact_mut(p).enumerate() {
+        for (j, w) in w.chunks_exact_mut(ldw).enumerate() {
             // Zeros, if the heads are inside.
-            w.copy_from_slice(&self.heads[head(j)..][..p]);
+            w[..p].copy_from_slice(&self.heads[head(j)..][..p]);
         }
         self.arch.dispatch(Adjoint {
             a: v,
@@ -200,22 +221,32 @@ impl<'a, T: KernelScalar> Panel<'a, T> {
             ld: self.ld,
             rows: span.clone(),
             c: w,
+            ldc: ldw,
             p,
             q: n,
         });
-        self.arch.dispatch(TriangleAdjoint {
-            t: &self.t[q * self.square + q..],
-            ldt: self.square,
-            w,
-            p,
+        self.arch.dispatch(Product {
+            replace: true,
+            a: adjoint,
+            lda: ldw,
+            b: w,
+            ldb: ldw,
+            c: tw,
+            ldc: ldw,
+            rows: 0..ldw,
+            k: p,
+            q: n,
         });
-        self.arch.dispatch(Update {
+        self.arch.dispatch(Product {
+            replace: false,
             a: v,
-            b: right,
-            ld: self.ld,
+            lda: self.ld,
+            b: tw,
+            ldb: ldw,
+            c: right,
+            ldc: self.ld,
             rows: span,
-            c: w,
-            p,
+            k: p,
             q: n,
         });
         for j in 0..n {
@@ -225,7 +256,7 @@ impl<'a, T: KernelScalar> Panel<'a, T> {
                 heads.copy_from_slice(rows);
                 rows.fill(T::zero());
             } else {
-                for (head, &w) in heads.iter_mut().zip(&w[j * p..]) {
+                for (head, &w) in heads.iter_mut().zip(&tw[j * ldw..]) {
                     *head -= w;
                 }
             }
@@ -235,7 +266,9 @@ impl<'a, T: KernelScalar> Panel<'a, T> {
     /// T12 = -T1 (V1^H V2) T2 for the `p` reflectors from `q` on and the `n` after them.
     fn merge(&mut self, mode: Heads, rows: usize, q: usize, p: usize, n: usize) {
         let span = self.span(mode, rows, q + p);
-        let w = &mut self.w[..p * n];
+        let ldw = p.next_multiple_of(line::<T>());
+        let (w, rest) = self.w.split_at_mut(ldw * n);
+        let tw = &mut rest[..ldw * n];
         w.fill(T::zero());
         self.arch.dispatch(Adjoint {
             a: &self.store[q * self.ld..],
@@ -243,20 +276,39 @@ impl<'a, T: KernelScalar> Panel<'a, T> {
             ld: self.ld,
             rows: span,
             c: w,
+            ldc: ldw,
             p,
             q: n,
         });
         let at = |i: usize, j: usize| j * self.square + i;
-        self.arch.dispatch(TwoTriangles {
-            t1: &self.t[at(q, q)..],
-            t2: &self.t[at(q + p, q + p)..],
-            ldt: self.square,
-            w,
-            p,
+        self.arch.dispatch(Product {
+            replace: true,
+            a: &self.t[at(q, q)..],
+            lda: self.square,
+            b: w,
+            ldb: ldw,
+            c: tw,
+            ldc: ldw,
+            rows: 0..ldw,
+            k: p,
             q: n,
         });
-        for (j, w) in w.chunks_exact(p).enumerate() {
-            self.t[at(q, q + p + j)..][..p].copy_from_slice(w);
+        self.arch.dispatch(Product {
+            replace: true,
+            a: tw,
+            lda: ldw,
+            b: &self.t[at(q + p, q + p)..],
+            ldb: self.square,
+            c: w,
+            ldc: ldw,
+            rows: 0..ldw,
+            k: n,
+            q: n,
+        });
+        for (j, w) in w.chunks_exact(ldw).enumerate() {
+            for (t, &w) in self.t[at(q, q + p + j)..][..p].iter_mut().zip(w) {
+                *t = -w;
+            }
         }
     }
 }

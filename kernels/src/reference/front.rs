@@ -7,14 +7,14 @@ use crate::{KernelScalar, MatMut, Op, Stair};
 /// Twin of [`crate::front_qr`].
 pub fn front_qr<T: KernelScalar>(mut a: MatMut<T>, n: usize, stair: Stair, tau: &mut [T]) {
     let (m, cols) = (a.nrows(), a.ncols());
-    for j in 0..m.min(n) {
+    for (j, tau) in tau.iter_mut().enumerate().take(m.min(n)) {
         let h = stair.rows(j, m).max(j + 1);
         let (mut left, mut right) = a.rb_mut().split_at_col_mut(j + 1);
         let (head, v) = left.col_mut(j)[j..h].split_first_mut().expect("h > j");
-        tau[j] = larfg(head, v);
+        *tau = larfg(head, v);
         for c in 0..cols - j - 1 {
             let (head, c) = right.col_mut(c)[j..h].split_first_mut().expect("h > j");
-            larf(tau[j].conj(), v, head, c);
+            larf(tau.conj(), v, head, c);
         }
     }
 }

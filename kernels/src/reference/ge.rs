@@ -30,11 +30,11 @@ pub fn geqrt<T: KernelScalar>(mut a: MatMut<T>, stair: Stair, ib: usize, mut t: 
     for j0 in blocks(Op::ConjTrans, k, ib) {
         let kb = ib.min(k - j0);
         let mut block: Vec<Vec<T>> = vec![];
-        for j in j0..j0 + kb {
+        for (j, &tau) in taus.iter().enumerate().skip(j0).take(kb) {
             let products: Vec<T> = (j0..j)
                 .map(|i| (0..m).map(|r| v(i, r).conj() * v(j, r)).sum())
                 .collect();
-            larft_column(&mut block, taus[j], &products);
+            larft_column(&mut block, tau, &products);
         }
         for (j, column) in block.iter().enumerate() {
             t.col_mut(j0 + j)[..kb].fill(T::zero());

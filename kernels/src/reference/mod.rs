@@ -33,7 +33,7 @@ pub fn larfg<T: KernelScalar>(head: &mut T, tail: &mut [T]) -> T {
     let alpha = head.scale(lift);
     let top = T::from_real(largest(&alpha, tail).max(zero));
     for x in tail.iter_mut() {
-        *x = *x / top;
+        *x /= top;
     }
     let alpha = alpha / top;
     let square: T::Real = tail.iter().map(|x| x.abs2()).sum();
@@ -42,7 +42,7 @@ pub fn larfg<T: KernelScalar>(head: &mut T, tail: &mut [T]) -> T {
     }
     let beta = T::from_real(-(alpha.abs2() + square).sqrt().copysign(alpha.re()));
     for x in tail.iter_mut() {
-        *x = *x / (alpha - beta);
+        *x /= alpha - beta;
     }
     *head = (beta * top).scale(T::Real::one() / lift);
     (beta - alpha) / beta

@@ -28,14 +28,14 @@ pub fn tpqrt<T: KernelScalar>(
     for j0 in blocks(Op::ConjTrans, n, ib) {
         let kb = ib.min(n - j0);
         let mut block: Vec<Vec<T>> = vec![];
-        for j in j0..j0 + kb {
+        for (j, &tau) in taus.iter().enumerate().skip(j0).take(kb) {
             let products: Vec<T> = (j0..j)
                 .map(|i| {
                     let h = stair.rows(i, m);
                     (0..h).map(|r| b.at(r, i).conj() * b.at(r, j)).sum()
                 })
                 .collect();
-            larft_column(&mut block, taus[j], &products);
+            larft_column(&mut block, tau, &products);
         }
         for (j, column) in block.iter().enumerate() {
             t.col_mut(j0 + j)[..kb].fill(T::zero());

@@ -17,6 +17,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::thread::{self, Builder};
 use std::time::Instant;
 
+/// Stack of a worker: what the main thread of a program usually has. Pages are used as they are touched.
+const STACK_BYTES: usize = 8 << 20;
+
 /// Runs what `submit` submits on `config.threads` workers, beginning while it still submits; returns its result when all
 /// is done. The outcome is that of doing the tasks one by one in the order of submission.
 ///
@@ -70,7 +73,9 @@ where
     let (outcome, tasks) = thread::scope(|scope| {
         for worker in 0..config.threads {
             let engine = &engine;
-            let thread = Builder::new().name(format!("treeqr-worker-{worker}"));
+            let thread = Builder::new()
+                .name(format!("treeqr-worker-{worker}"))
+                .stack_size(STACK_BYTES);
             let spawned = thread.spawn_scoped(scope, move || worker::work(engine, worker));
             if let Err(source) = spawned {
                 engine.fail(RunError::Spawn { worker, source });

@@ -75,13 +75,15 @@ impl<A: Application, O: Observer> Sink for Flow<'_, '_, A, O> {
         }
         engine.unfinished.fetch_add(1, Ordering::Relaxed);
         let task = Arc::new(Task::new(id, spec, now));
-        let mut waits = false;
+        let mut follows = false;
         for &(handle, access) in &task.spec().accesses {
             self.dependencies.access(handle, access, &task, |earlier| {
-                waits |= earlier.link(&task);
+                earlier.link(&task);
+                follows = true;
             });
         }
-        if O::ACTIVE && waits {
+        if O::ACTIVE && follows {
+            // What it follows may have ended since `now`, before it was linked: it became ready then, not at `now`.
             task.stamp_ready(engine.observer.clock());
         }
         if task.arrive() {

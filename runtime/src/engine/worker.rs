@@ -64,6 +64,8 @@ fn serve<A: Application, O: Observer>(engine: &Engine<'_, A, O>, worker: WorkerI
         };
         engine.complete(&task, worker, end);
         let (submit, ready) = (task.submit_ticks(), task.ready_ticks());
+        // A start that is shared with the end before may lie before the task was ready.
+        let start = start.max(ready);
         let times = Times {
             submit,
             ready,

@@ -150,7 +150,8 @@ impl DataStore {
         self.accounts[MemoryNode::HOST.0 as usize].now()
     }
 
-    /// The most bytes that lay on the host since the store was made or [`reset_peak`](Self::reset_peak) was called.
+    /// The most bytes that lay on the host since the last run with this store began, or [`reset_peak`](Self::reset_peak)
+    /// was called, or the store was made.
     pub fn peak_bytes(&self) -> u64 {
         self.accounts[MemoryNode::HOST.0 as usize].peak()
     }
@@ -160,8 +161,9 @@ impl DataStore {
         self.accounts.iter().for_each(Account::reset_peak);
     }
 
-    /// Lends the store to a run.
+    /// Lends the store to a run; the peak starts again.
     pub(crate) fn share(&mut self) -> SharedStore<'_> {
+        self.reset_peak();
         for slot in &mut self.slots {
             // A guard that was leaked in an earlier run can't hold anything any more.
             slot.claim = Claim::free();

@@ -3,31 +3,34 @@
 //! The steps, in the order in which the data flows; each file is one of them:
 //!
 //! ```text
-//!   work -> cleanup -> ordering -> etree -> counts -> supernodes -> fronts -> numbering -> partition -> groups
+//!   work -> cleanup -> ordering -> etree -> counts -> supernodes -> fronts (amalgamate) -> numbering
+//!        -> partition -> groups
 //! ```
 //!
 //! It reads the pattern only and is not generic over the scalar. Outside of the ordering the time is close to linear in
 //! the entries of A and of the fronts' lists.
 
+mod amalgamate;
 pub(crate) mod cleanup;
-pub(crate) mod counts;
-pub(crate) mod etree;
-pub(crate) mod fronts;
+mod counts;
+mod etree;
+mod fronts;
 pub(crate) mod groups;
 mod numbering;
 pub(crate) mod ordering;
 pub(crate) mod partition;
-pub(crate) mod supernodes;
+pub(crate) mod structure;
+mod supernodes;
 pub(crate) mod work;
 
 use crate::error::AnalyseError;
 use crate::options::Options;
 use crate::symbolic::{Symbolic, Tree};
 use cleanup::Reduced;
-use counts::{RowsByFirst, row_counts};
-use ordering::{Ordered, OrderingInput};
+use ordering::OrderingInput;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use structure::Structure;
 use treeqr_kernels::{Stair, front_qr_flops};
 use treeqr_matrices::Pattern;
 
@@ -59,41 +62,17 @@ pub fn analyse(pattern: &Arc<Pattern>, options: &Options) -> Result<Symbolic, An
     steps.done("clean-up");
 
     let ordered = order_columns(&reduced, options, work.cols.ncols())?;
-    steps.done("ordering");
+    steps.done("ordering and fronts");
 
-    let (order, parent) = etree::postordered_etree(&reduced.cols, &ordered.order);
-    let mut place = vec![0u32; order.len()];
-    for (k, &j) in order.iter().enumerate() {
-        place[j as usize] = k as u32;
-    }
-    let columns_of = |i: u32| {
-        reduced
-            .rows
-            .col(i as usize)
-            .iter()
-            .map(|&j| place[j as usize])
-    };
-    let first: Vec<u32> = (0..reduced.row_ids.len() as u32)
-        .map(|i| columns_of(i).min().expect("no empty row"))
-        .collect();
-    let by_first = RowsByFirst::new(order.len(), &first);
-    let counts = row_counts(&parent, &by_first, columns_of);
-    steps.done("tree and counts");
-
-    let rows_at: Vec<usize> = (0..order.len()).map(|k| by_first.of(k).len()).collect();
-    let forest = supernodes::amalgamate(&parent, &counts, &rows_at);
-    steps.done("amalgamation");
-
-    let raw = fronts::build(order.len(), forest, &by_first, columns_of);
-    let tree = numbering::number(&work, &reduced, &order, raw);
-    steps.done("fronts");
+    let Structure { order, fronts } = ordered.structure;
+    let tree = numbering::number(&work, &reduced, &order, fronts);
+    steps.done("numbering");
 
     let flops: Vec<u64> = (0..tree.fronts.len())
         .map(|f| block_flops(&tree, f))
         .collect();
     let tilings = partition::partition(&tree, &flops, options);
     let (units, unit_of) = groups::group(&tree, &tilings, &flops, options.threads);
-    let structural_deficiency = structural_deficiency(&tree);
     steps.done("partition");
     Ok(Symbolic {
         pattern: pattern.clone(),
@@ -106,7 +85,6 @@ pub fn analyse(pattern: &Arc<Pattern>, options: &Options) -> Result<Symbolic, An
         unit_of,
         ordering: ordered.name,
         ordering_why: ordered.why,
-        structural_deficiency,
         steps: steps.list,
     })
 }
@@ -122,23 +100,45 @@ fn block_flops(tree: &Tree, f: usize) -> u64 {
     )
 }
 
-/// Columns of W22 in elimination order: as given, or by the ordering asked for.
+/// An ordering and the fronts that it leads to.
+struct Ordered {
+    structure: Structure,
+    name: &'static str,
+    why: String,
+}
+
+/// The fronts for the column order that is given, or for the ordering asked for.
 fn order_columns(
     reduced: &Reduced,
     options: &Options,
     ncols: usize,
 ) -> Result<Ordered, AnalyseError> {
+    let build = |order: &[u32]| Structure::new(reduced, order);
     if let Some(given) = &options.given_order {
+        let order = restrict(given, &reduced.col_ids, ncols)?;
         return Ok(Ordered {
-            order: restrict(given, &reduced.col_ids, ncols)?,
+            structure: build(&order),
             name: "given",
             why: String::new(),
         });
     }
-    let entry = ordering::find(&options.ordering)?;
-    (entry.compute)(&OrderingInput {
+    let input = OrderingInput {
         cols: &reduced.cols,
         rows: &reduced.rows,
+    };
+    if options.ordering == ordering::AUTO {
+        let (structure, name, why) = ordering::choose(&input, build)?;
+        return Ok(Ordered {
+            structure,
+            name,
+            why,
+        });
+    }
+    let entry = ordering::find(&options.ordering)?;
+    Ok(Ordered {
+        structure: build(&(entry.compute)(&input)?),
+        name: entry.name,
+        why: String::new(),
     })
 }
 
@@ -165,15 +165,6 @@ fn restrict(given: &[u32], col_ids: &[u32], ncols: usize) -> Result<Vec<u32>, An
         }
     }
     Ok(order)
-}
-
-/// The first pivot column (of W) that no row is left for, if there is one: whatever the values, the rank is lower.
-fn structural_deficiency(tree: &Tree) -> Option<u32> {
-    tree.fronts.iter().enumerate().find_map(|(f, front)| {
-        let stair = tree.stair(f);
-        let j = (0..front.npiv).find(|&j| stair[j as usize] <= j)?;
-        Some(tree.col_order[(front.first_pivot + j) as usize])
-    })
 }
 
 /// Wall times of the steps.

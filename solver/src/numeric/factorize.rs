@@ -59,14 +59,6 @@ pub fn factorize<T: FactorScalar, O: Observer>(
     let tolerance = options
         .tolerance
         .unwrap_or_else(|| rank::default_tolerance(a, symbolic.transposed));
-    if let Some(column) = symbolic.structural_deficiency {
-        return Err(rank::rank_deficient(
-            symbolic.transposed,
-            column,
-            0.0,
-            tolerance,
-        ));
-    }
 
     let shape = RunShape::of::<T>(nrhs, options.keep_q);
     let plan = Plan::new(symbolic, shape);
@@ -126,11 +118,11 @@ fn check_matrix<T: FactorScalar>(symbolic: &Symbolic, a: &Csc<T>) -> Result<(), 
     }
 }
 
-pub(crate) fn check_rhs<T: FactorScalar>(
-    rhs: &[T],
-    nrows: usize,
-    nrhs: usize,
-) -> Result<(), SolveError> {
+/// Checks right-hand sides before the work begins: `nrhs` columns of `nrows` finite values.
+///
+/// # Errors
+/// [`SolveError::RhsLength`] and [`SolveError::RhsNotFinite`].
+pub fn check_rhs<T: FactorScalar>(rhs: &[T], nrows: usize, nrhs: usize) -> Result<(), SolveError> {
     if rhs.len() != nrows * nrhs {
         return Err(SolveError::RhsLength {
             found: rhs.len(),

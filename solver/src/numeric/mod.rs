@@ -20,10 +20,8 @@ mod factors;
 mod rank;
 mod tiles;
 
-pub(crate) use factorize::check_rhs;
-pub use factorize::{FactorOptions, Factored, factorize};
+pub use factorize::{FactorOptions, Factored, check_rhs, factorize};
 pub use factors::Factors;
-pub(crate) use factors::RBlock;
 
 use bytemuck::Pod;
 use treeqr_kernels::KernelScalar;

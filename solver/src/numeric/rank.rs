@@ -81,12 +81,7 @@ fn negligible(pivot: f64, tolerance: f64) -> bool {
 }
 
 /// The error that names the column of W as a column (or row) of A.
-pub(super) fn rank_deficient(
-    transposed: bool,
-    column: u32,
-    pivot: f64,
-    tolerance: f64,
-) -> SolveError {
+fn rank_deficient(transposed: bool, column: u32, pivot: f64, tolerance: f64) -> SolveError {
     SolveError::RankDeficient {
         what: if transposed { "row" } else { "column" },
         index: column as usize + 1,

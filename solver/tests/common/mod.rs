@@ -5,7 +5,9 @@ use std::sync::Arc;
 use treeqr_kernels::KernelScalar;
 use treeqr_matrices::{Csc, RealScalar, Scalar};
 use treeqr_runtime::Config;
-use treeqr_solver::{FactorOptions, FactorScalar, Factored, Options, Rotated, Symbolic, analyse, factorize};
+use treeqr_solver::{
+    FactorOptions, FactorScalar, Factored, Options, Rotated, Symbolic, analyse, factorize,
+};
 
 /// A small deterministic generator (SplitMix64), so that a failing case can be told by its seed.
 pub struct Rng(pub u64);
@@ -66,7 +68,10 @@ pub fn vector<T: Scalar>(seed: u64, len: usize) -> Vec<T> {
 }
 
 pub fn options(f: impl FnOnce(&mut Options)) -> Options {
-    let mut o = Options { threads: 2, ..Options::default() };
+    let mut o = Options {
+        threads: 2,
+        ..Options::default()
+    };
     f(&mut o);
     o
 }
@@ -74,7 +79,10 @@ pub fn options(f: impl FnOnce(&mut Options)) -> Options {
 pub fn run_options(threads: usize, keep_q: bool) -> FactorOptions {
     FactorOptions {
         keep_q,
-        run: Config { bind: false, ..Config::with_threads(threads) },
+        run: Config {
+            bind: false,
+            ..Config::with_threads(threads)
+        },
         ..FactorOptions::default()
     }
 }
@@ -88,8 +96,16 @@ pub fn factor<T: FactorScalar>(a: &Csc<T>, o: &Options) -> (Arc<Symbolic>, Facto
 
 /// LAPACK-style ratios ||W - Q R|| / (||W||_F max(m, n) eps) and ||x - Q Q^H x|| / (||x|| m eps), by applying Q to the
 /// columns of W and to random vectors: both must stay below 30.
-pub fn ratios<T: FactorScalar>(a: &Csc<T>, symbolic: &Symbolic, factored: &Factored<T>) -> (f64, f64) {
-    let w = if symbolic.transposed() { a.adjoint() } else { a.clone() };
+pub fn ratios<T: FactorScalar>(
+    a: &Csc<T>,
+    symbolic: &Symbolic,
+    factored: &Factored<T>,
+) -> (f64, f64) {
+    let w = if symbolic.transposed() {
+        a.adjoint()
+    } else {
+        a.clone()
+    };
     let (m, n) = (w.nrows(), w.ncols());
     let eps = <T::Real as RealScalar>::EPSILON.to_f64();
     let f = &factored.factors;
@@ -119,14 +135,28 @@ pub fn ratios<T: FactorScalar>(a: &Csc<T>, symbolic: &Symbolic, factored: &Facto
     let x: Vec<T> = vector(7, m * 2);
     let y = f.apply_q_adjoint(&x, 2).expect("Q kept");
     let back = f.apply_q(&y, 2).expect("Q kept");
-    let error: f64 = x.iter().zip(&back).map(|(&a, &b)| (a - b).abs2().to_f64()).sum::<f64>().sqrt();
+    let error: f64 = x
+        .iter()
+        .zip(&back)
+        .map(|(&a, &b)| (a - b).abs2().to_f64())
+        .sum::<f64>()
+        .sqrt();
     let length: f64 = x.iter().map(|v| v.abs2().to_f64()).sum::<f64>().sqrt();
-    let norm_y: f64 = y.head.iter().chain(&y.rest).map(|v| v.abs2().to_f64()).sum::<f64>().sqrt();
+    let norm_y: f64 = y
+        .head
+        .iter()
+        .chain(&y.rest)
+        .map(|v| v.abs2().to_f64())
+        .sum::<f64>()
+        .sqrt();
     let loss = error.max((norm_y - length).abs()) / (length * m as f64 * eps);
     (backward, loss)
 }
 
 /// The value of y without its rest: for tests that build one by hand.
 pub fn head_only<T: KernelScalar>(head: Vec<T>) -> Rotated<T> {
-    Rotated { head, rest: Vec::new() }
+    Rotated {
+        head,
+        rest: Vec::new(),
+    }
 }

@@ -1,15 +1,15 @@
 //! AMD (Amestoy, Davis, Duff 1996) on the graph of W22' W22, by faer.
 
-use super::{Ordered, OrderingInput, graph, plain};
+use super::{OrderingInput, graph};
 use crate::error::AnalyseError;
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::sparse::SymbolicSparseColMatRef;
 use faer::sparse::linalg::amd;
 
-pub(super) fn order(input: &OrderingInput<'_>) -> Result<Ordered, AnalyseError> {
+pub(super) fn order(input: &OrderingInput<'_>) -> Result<Vec<u32>, AnalyseError> {
     let n = input.cols.ncols();
     if n == 0 {
-        return plain("amd", Vec::new());
+        return Ok(Vec::new());
     }
     let g = graph::column_intersection(input);
     let failed = |_| AnalyseError::OrderingFailed {
@@ -29,5 +29,5 @@ pub(super) fn order(input: &OrderingInput<'_>) -> Result<Ordered, AnalyseError> 
         MemStack::new(&mut memory),
     )
     .map_err(failed)?;
-    plain("amd", order.into_iter().map(|j| j as u32).collect())
+    Ok(order.into_iter().map(|j| j as u32).collect())
 }

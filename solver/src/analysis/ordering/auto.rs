@@ -1,63 +1,54 @@
-//! Chooses between COLAMD and nested dissection by predicted time, what the ordering costs included.
+//! `auto`: the candidate with the least predicted time, what the ordering costs included.
 //!
-//! COLAMD is cheap and often enough. METIS needs the graph of W22' W22 and a time that grows with its edges; it is tried
-//! when the factorization that COLAMD predicts is long enough for that to pay.
+//! COLAMD is cheap and often enough. METIS needs the graph of W22' W22 and a time that grows with it; it is tried when
+//! the factorization that COLAMD leads to would take longer than that. Candidates are compared by their fronts, built to
+//! the end: the exact flops, and the time by the model of the amalgamation. Those of the winner are used.
 
-use super::{Ordered, OrderingInput, colamd, graph, metis};
-use crate::analysis::counts::{RowsByFirst, row_counts};
-use crate::analysis::etree::{NONE, postordered_etree};
+use super::{OrderingInput, graph};
+use crate::analysis::structure::Structure;
 use crate::error::AnalyseError;
-use treeqr_matrices::Pattern;
 
-/// Fixed figures, so that the choice does not depend on the machine: time of one flop of a factorization, of one edge in
-/// nested dissection and of one vertex in it, in ns. They need only be right within a factor of two.
-const NS_PER_FLOP: f64 = 1.0 / 30.0;
-const NS_PER_EDGE: f64 = 60.0;
-const NS_PER_VERTEX: f64 = 3000.0;
+/// Nested dissection in ns a vertex, and ns a pair of columns that meet in a row (a pair may meet in many). Fixed, so
+/// that the choice does not depend on the machine; they need only be right within a factor of two.
+const NS_PER_VERTEX: f64 = 4000.0;
+const NS_PER_PAIR: f64 = 25.0;
+/// Workers that a factorization is taken to have when its time is compared with that of an ordering.
+const WORKERS: f64 = 2.0;
 
-pub(super) fn order(input: &OrderingInput<'_>) -> Result<Ordered, AnalyseError> {
-    let n = input.cols.ncols();
-    let by_colamd = colamd::permutation(input)?;
-    let colamd_flops = estimate_flops(input.cols, input.rows, &by_colamd);
-    let edges = graph::work(input) as f64;
-    let metis_ns = NS_PER_EDGE * edges.min(n as f64 * n as f64) + NS_PER_VERTEX * n as f64;
-    let colamd_ns = NS_PER_FLOP * colamd_flops;
-    if colamd_ns < metis_ns {
+/// The best of the candidates, and why, in one sentence.
+pub(crate) fn choose(
+    input: &OrderingInput<'_>,
+    build: impl Fn(&[u32]) -> Structure,
+) -> Result<(Structure, &'static str, String), AnalyseError> {
+    let by_colamd = build(&super::colamd::order(input)?);
+    let vertices = input.cols.ncols() as f64;
+    let ordering_ns = NS_PER_VERTEX * vertices + NS_PER_PAIR * graph::work(input) as f64;
+    let colamd_ns = by_colamd.time_ns() / WORKERS;
+    if colamd_ns < ordering_ns {
         let why = format!(
-            "COLAMD predicts {}flops, less work than a nested dissection would take",
-            si(colamd_flops)
+            "{} with COLAMD: less work than a nested dissection",
+            flops(by_colamd.flops())
         );
-        return Ok(Ordered {
-            order: by_colamd,
-            name: "colamd",
-            why,
-        });
+        return Ok((by_colamd, "colamd", why));
     }
-    let by_metis = match metis::permutation(input) {
-        Ok(order) => order,
-        Err(e) => {
-            return Ok(Ordered {
-                order: by_colamd,
-                name: "colamd",
-                why: format!("METIS was not possible: {e}"),
-            });
-        }
-    };
-    let metis_flops = estimate_flops(input.cols, input.rows, &by_metis);
-    let (order, name) = if metis_flops < colamd_flops {
-        (by_metis, "metis")
-    } else {
-        (by_colamd, "colamd")
+    let by_metis = match super::metis::order(input) {
+        Ok(order) => build(&order),
+        Err(e) => return Ok((by_colamd, "colamd", format!("METIS was not possible: {e}"))),
     };
     let why = format!(
-        "about {}flops with METIS, {}flops with COLAMD",
-        si(metis_flops),
-        si(colamd_flops)
+        "{} with METIS, {} with COLAMD",
+        flops(by_metis.flops()),
+        flops(by_colamd.flops())
     );
-    Ok(Ordered { order, name, why })
+    if by_metis.time_ns() < by_colamd.time_ns() {
+        Ok((by_metis, "metis", why))
+    } else {
+        Ok((by_colamd, "colamd", why))
+    }
 }
 
-fn si(x: f64) -> String {
+fn flops(x: u64) -> String {
+    let x = x as f64;
     let (scale, prefix) = match x {
         x if x >= 1e12 => (1e12, "T"),
         x if x >= 1e9 => (1e9, "G"),
@@ -65,39 +56,5 @@ fn si(x: f64) -> String {
         x if x >= 1e3 => (1e3, "k"),
         _ => (1.0, ""),
     };
-    format!("{:.2} {prefix}", x / scale)
-}
-
-/// Flops of the factorization with this column order, roughly: column k costs 4 |H(:, k)| |R(k, :)|, where H has the
-/// rows that start at k and what the children of k leave of theirs. Good for comparing orderings. O(nnz), nearly.
-pub(crate) fn estimate_flops(cols: &Pattern, rows: &Pattern, order: &[u32]) -> f64 {
-    let n = order.len();
-    let (order, parent) = postordered_etree(cols, order);
-    let mut place = vec![0u32; n];
-    for (k, &j) in order.iter().enumerate() {
-        place[j as usize] = k as u32;
-    }
-    let first: Vec<u32> = (0..rows.ncols())
-        .map(|i| {
-            rows.col(i)
-                .iter()
-                .map(|&j| place[j as usize])
-                .min()
-                .expect("no empty row")
-        })
-        .collect();
-    let by_first = RowsByFirst::new(n, &first);
-    let counts = row_counts(&parent, &by_first, |i| {
-        rows.col(i as usize).iter().map(|&j| place[j as usize])
-    });
-    let mut height: Vec<f64> = (0..n).map(|k| by_first.of(k).len() as f64).collect();
-    let mut flops = 0.0;
-    for k in 0..n {
-        let width = f64::from(counts[k]);
-        flops += 4.0 * height[k] * width;
-        if parent[k] != NONE {
-            height[parent[k] as usize] += (height[k] - 1.0).max(0.0).min(width - 1.0);
-        }
-    }
-    flops
+    format!("{:.3} {prefix}flop", x / scale)
 }

@@ -1,17 +1,13 @@
 //! COLAMD (Davis, Gilbert, Larimore, Ng 2004), by faer.
 
-use super::{Ordered, OrderingInput, plain};
+use super::OrderingInput;
 use crate::error::AnalyseError;
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::sparse::SymbolicSparseColMatRef;
 use faer::sparse::linalg::colamd;
 
-pub(super) fn order(input: &OrderingInput<'_>) -> Result<Ordered, AnalyseError> {
-    plain("colamd", permutation(input)?)
-}
-
 /// Rows with more than 10 sqrt(n) entries do not count: each would make a clique of its columns.
-pub(super) fn permutation(input: &OrderingInput<'_>) -> Result<Vec<u32>, AnalyseError> {
+pub(super) fn order(input: &OrderingInput<'_>) -> Result<Vec<u32>, AnalyseError> {
     let (m, n) = (input.cols.nrows(), input.cols.ncols());
     if m == 0 || n == 0 {
         return Ok((0..n as u32).collect());

@@ -3,15 +3,11 @@
 //! METIS keeps the state of its random numbers in a global: a lock around the call keeps the ordering of a matrix the
 //! same whatever else the process does.
 
-use super::{Ordered, OrderingInput, graph, plain};
+use super::{OrderingInput, graph};
 use crate::error::AnalyseError;
 use std::sync::Mutex;
 
-pub(super) fn order(input: &OrderingInput<'_>) -> Result<Ordered, AnalyseError> {
-    plain("metis", permutation(input)?)
-}
-
-pub(super) fn permutation(input: &OrderingInput<'_>) -> Result<Vec<u32>, AnalyseError> {
+pub(super) fn order(input: &OrderingInput<'_>) -> Result<Vec<u32>, AnalyseError> {
     let n = input.cols.ncols();
     let g = graph::column_intersection(input);
     if g.neighbours.is_empty() {

@@ -13,7 +13,7 @@ mod natural;
 use crate::error::AnalyseError;
 use treeqr_matrices::Pattern;
 
-pub(crate) use auto::estimate_flops;
+pub(crate) use auto::choose;
 
 /// What an ordering sees of the problem.
 pub struct OrderingInput<'a> {
@@ -23,33 +23,21 @@ pub struct OrderingInput<'a> {
     pub rows: &'a Pattern,
 }
 
-/// Columns in elimination order, and what `auto` has to say about its choice.
-pub struct Ordered {
-    /// Entry k is the column (of W22) that is eliminated k-th.
-    pub order: Vec<u32>,
-    /// Name of the ordering that was taken in the end.
-    pub name: &'static str,
-    /// Why, in one sentence; empty for an ordering that was asked for by name.
-    pub why: String,
-}
-
 /// One line of the table of orderings.
 pub struct OrderingEntry {
     /// What the user writes.
     pub name: &'static str,
     /// One sentence for lists and help texts.
     pub about: &'static str,
-    /// Computes it.
-    pub compute: fn(&OrderingInput<'_>) -> Result<Ordered, AnalyseError>,
+    /// Computes it: entry k of the result is the column (of W22) that is eliminated k-th.
+    pub compute: fn(&OrderingInput<'_>) -> Result<Vec<u32>, AnalyseError>,
 }
 
-/// Every ordering that can be asked for by name.
+/// The name of the choice among the orderings.
+pub const AUTO: &str = "auto";
+
+/// Every ordering that can be asked for by name, besides [`AUTO`].
 pub const ORDERINGS: &[OrderingEntry] = &[
-    OrderingEntry {
-        name: "auto",
-        about: "the candidate with the least predicted time, its own cost counted",
-        compute: auto::order,
-    },
     OrderingEntry {
         name: "colamd",
         about: "column approximate minimum degree, works on A itself: cheap",
@@ -76,25 +64,15 @@ pub const ORDERINGS: &[OrderingEntry] = &[
 ///
 /// # Errors
 /// [`AnalyseError::UnknownOrdering`], which lists the known names.
-pub fn find(name: &str) -> Result<&'static OrderingEntry, AnalyseError> {
-    ORDERINGS
-        .iter()
-        .find(|o| o.name == name)
-        .ok_or_else(|| AnalyseError::UnknownOrdering {
+pub(crate) fn find(name: &str) -> Result<&'static OrderingEntry, AnalyseError> {
+    ORDERINGS.iter().find(|o| o.name == name).ok_or_else(|| {
+        let known: Vec<_> = [AUTO]
+            .into_iter()
+            .chain(ORDERINGS.iter().map(|o| o.name))
+            .collect();
+        AnalyseError::UnknownOrdering {
             name: name.to_owned(),
-            known: ORDERINGS
-                .iter()
-                .map(|o| o.name)
-                .collect::<Vec<_>>()
-                .join(", "),
-        })
-}
-
-/// An ordering asked for by name has nothing to explain.
-fn plain(name: &'static str, order: Vec<u32>) -> Result<Ordered, AnalyseError> {
-    Ok(Ordered {
-        order,
-        name,
-        why: String::new(),
+            known: known.join(", "),
+        }
     })
 }

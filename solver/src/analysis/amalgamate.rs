@@ -1,0 +1,159 @@
+//! Amalgamation: whether a front is better merged with a child.
+//!
+//! A supernode is a chain of columns with the same structure; a front as small as that costs more in calls and copies
+//! than in flops. A child is merged into its parent when a model of the time says that the merged front is faster: fewer
+//! copies and larger products against flops on the zeros that it adds. Ashcraft & Grimes (1989) relax by zeros alone;
+//! here the exact flops on the staircase and the size of the fronts decide. The model's coefficients are fixed, so that
+//! the result does not depend on the machine.
+
+use super::fronts::RawFront;
+
+/// Coefficients of the time model, in ns; they need only be right in proportion.
+mod model {
+    /// A front: bookkeeping, calls, cache misses on its lists.
+    pub const PER_FRONT: f64 = 500.0;
+    /// An entry of a front: cleared, packed.
+    pub const PER_ENTRY: f64 = 0.35;
+    /// An entry of a contribution block: packed, scattered into the parent.
+    pub const PER_COPIED: f64 = 0.8;
+    /// Rate that large fronts reach, in flops per ns.
+    pub const RATE: f64 = 45.0;
+    /// Width of a front at which half of that rate is reached.
+    pub const HALF_RATE_WIDTH: f64 = 64.0;
+}
+
+/// Time of a front with `m` rows, the staircase `stair` and a contribution block of `cb` entries, in ns.
+fn front_ns(m: u32, stair: impl ExactSizeIterator<Item = u32>, cb: f64) -> f64 {
+    let n = stair.len() as u32;
+    let k = m.min(n);
+    let mut entries = 0.0;
+    let mut quarter_flops = 0.0;
+    for (j, s) in (0..n).zip(stair) {
+        entries += f64::from(s);
+        if j < k && s > j + 1 {
+            quarter_flops += f64::from(s - j) * f64::from(n - j);
+        }
+    }
+    let width = f64::from(k);
+    let rate = model::RATE * width / (width + model::HALF_RATE_WIDTH);
+    model::PER_FRONT
+        + model::PER_ENTRY * entries
+        + 4.0 * quarter_flops / rate.max(0.5)
+        + model::PER_COPIED * cb
+}
+
+fn contribution_entries(front: &RawFront) -> f64 {
+    let rows = f64::from(front.cb_rows);
+    rows * (front.cols.len() as f64 - f64::from(front.npiv)) - 0.5 * rows * rows
+}
+
+/// Time of a front by itself.
+pub(crate) fn time_ns(front: &RawFront) -> f64 {
+    front_ns(
+        front.m,
+        front.stair.iter().copied(),
+        contribution_entries(front),
+    )
+}
+
+/// Scratch of [`try_merge`].
+#[derive(Default)]
+pub(crate) struct Merging {
+    stair: Vec<u32>,
+}
+
+/// Merges `child` into `parent` if that is faster: its pivots come before the parent's, its rows and children join. `to`
+/// gives the place of a column in the parent. Returns whether it was merged. O(columns of the parent).
+pub(crate) fn try_merge(
+    parent: &mut RawFront,
+    child: &mut RawFront,
+    to: impl Fn(u32) -> u32,
+    work: &mut Merging,
+) -> bool {
+    let (n, npiv) = (parent.cols.len(), child.npiv as usize);
+    if child.cb_first != child.npiv {
+        // A structurally deficient child has columns that the parent does not know.
+        return false;
+    }
+    // The child's pivot rows at least reach over all of the parent's columns; most merges fail by that alone.
+    let longer = (n - (child.cols.len() - npiv)) as f64;
+    let pivot_rows: f64 = child.stair[..npiv]
+        .iter()
+        .zip(0..)
+        .map(|(&s, j): (&u32, u32)| f64::from(s.saturating_sub(j)))
+        .sum();
+    let at_least = 4.0 * pivot_rows * longer / model::RATE;
+    if at_least > child.time_ns {
+        return false;
+    }
+
+    // Rows of the merged front by first column, in the parent's numbering: the parent's without those that came as the
+    // child's contribution block, and the child's as they were before it was factorized.
+    let stair = &mut work.stair;
+    stair.clear();
+    stair.resize(n, 0);
+    let mut before = 0;
+    for (count, &s) in stair.iter_mut().zip(&parent.stair) {
+        *count = s - before;
+        before = s;
+    }
+    child.for_each_lead(|_, lead| stair[to(child.cols[lead as usize]) as usize] -= 1);
+    let mut before = child.stair[npiv - 1];
+    for (j, &s) in child.stair.iter().enumerate().skip(npiv) {
+        stair[to(child.cols[j]) as usize] += s - before;
+        before = s;
+    }
+    let mut below = child.stair[npiv - 1];
+    for s in stair.iter_mut() {
+        below += *s;
+        *s = below;
+    }
+
+    let m = below;
+    let all = child.stair[..npiv].iter().chain(stair.iter()).copied();
+    let total = npiv + n;
+    let pivots = child.npiv + parent.npiv;
+    let cb_rows = m.min(total as u32).saturating_sub(pivots);
+    let rows = f64::from(cb_rows);
+    let cb = rows * (total as f64 - f64::from(pivots)) - 0.5 * rows * rows;
+    let merged = front_ns(
+        m,
+        Sized {
+            iter: all,
+            len: total,
+        },
+        cb,
+    );
+    if merged > parent.time_ns + child.time_ns {
+        return false;
+    }
+
+    parent.cols.splice(0..0, child.cols[..npiv].iter().copied());
+    parent.stair.clear();
+    parent.stair.extend_from_slice(&child.stair[..npiv]);
+    parent.stair.extend_from_slice(stair);
+    parent.npiv = pivots;
+    parent.m = m;
+    parent.cb_rows = cb_rows;
+    parent.own_rows.append(&mut child.own_rows);
+    parent.time_ns = merged;
+    true
+}
+
+/// An iterator whose length is known from elsewhere.
+struct Sized<I> {
+    iter: I,
+    len: usize,
+}
+
+impl<I: Iterator> Iterator for Sized<I> {
+    type Item = I::Item;
+    fn next(&mut self) -> Option<I::Item> {
+        self.iter.next()
+    }
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.len, Some(self.len))
+    }
+}
+
+impl<I: Iterator> ExactSizeIterator for Sized<I> {}

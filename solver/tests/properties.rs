@@ -1,0 +1,231 @@
+//! Random patterns of every shape: a solution that is right by an independent dense computation, or an error that names a
+//! dependent column; never NaN, never a panic.
+
+mod common;
+use common::*;
+use faer::prelude::*;
+use proptest::prelude::*;
+use std::sync::Arc;
+use treeqr_matrices::Csc;
+use treeqr_solver::{Options, SolveError, analyse, factorize, quality};
+
+/// A sparse matrix from triplets that proptest can shrink; values are small integers, so exact dependence happens.
+fn matrix() -> impl Strategy<Value = Csc<f64>> {
+    let shape = prop_oneof![
+        4 => (1usize..25, 1usize..25),
+        1 => (1usize..4, 1usize..60),
+        1 => (1usize..60, 1usize..4),
+        1 => (1usize..20).prop_map(|n| (n, n)),
+    ];
+    shape.prop_flat_map(|(m, n)| {
+        let entry = (
+            0..m as u32,
+            0..n as u32,
+            prop_oneof![8 => -4i32..5, 1 => Just(0)],
+        );
+        let dense_rows = proptest::collection::vec(0..m as u32, 0..2);
+        (proptest::collection::vec(entry, 0..4 * (m + n)), dense_rows).prop_map(
+            move |(entries, dense)| {
+                let mut t: Vec<(u32, u32, f64)> = entries
+                    .into_iter()
+                    .map(|(i, j, v)| (i, j, f64::from(v)))
+                    .collect();
+                t.extend(
+                    dense
+                        .into_iter()
+                        .flat_map(|i| (0..n as u32).map(move |j| (i, j, 1.0 + f64::from(j % 3)))),
+                );
+                let (i, (j, v)): (Vec<_>, (Vec<_>, Vec<_>)) =
+                    t.into_iter().map(|(i, j, v)| (i, (j, v))).unzip();
+                Csc::from_triplets(m, n, &i, &j, &v).expect("in range")
+            },
+        )
+    })
+}
+
+fn tiles() -> impl Strategy<Value = Options> {
+    let ordering = prop_oneof![
+        Just("auto"),
+        Just("natural"),
+        Just("colamd"),
+        Just("amd"),
+        Just("metis")
+    ];
+    let sizes = prop_oneof![
+        Just(None),
+        (1u32..5, 1u32..4, 1u32..6, 0u32..4).prop_map(Some)
+    ];
+    (ordering, sizes).prop_map(|(ordering, sizes)| {
+        options(|o| {
+            o.ordering = ordering.into();
+            if let Some((nb, factor, ib, bh)) = sizes {
+                (o.mb, o.nb, o.ib, o.bh) = (Some(nb * factor), Some(nb), Some(ib), Some(bh));
+            }
+        })
+    })
+}
+
+fn dense(a: &Csc<f64>) -> Mat<f64> {
+    let mut out = Mat::zeros(a.nrows(), a.ncols());
+    for j in 0..a.ncols() {
+        let (rows, values) = a.col(j);
+        for (&i, &v) in rows.iter().zip(values) {
+            out[(i as usize, j)] = v;
+        }
+    }
+    out
+}
+
+/// The least-squares (or minimum-norm) solution and the rank by the singular value decomposition.
+fn by_svd(a: &Csc<f64>, b: &[f64]) -> (Vec<f64>, usize, f64) {
+    let svd = dense(a).thin_svd().expect("converges");
+    let s: Vec<f64> = svd.S().column_vector().iter().copied().collect();
+    let largest = s.first().copied().unwrap_or(0.0);
+    let rank = s.iter().filter(|&&x| x > 1e-10 * largest).count();
+    let mut x = vec![0.0; a.ncols()];
+    for k in 0..rank {
+        let dot: f64 = (0..a.nrows()).map(|i| svd.U()[(i, k)] * b[i]).sum();
+        for (i, xi) in x.iter_mut().enumerate() {
+            *xi += svd.V()[(i, k)] * dot / s[k];
+        }
+    }
+    let smallest = if rank > 0 { s[rank - 1] / largest } else { 0.0 };
+    (x, rank, smallest)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 600, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn right_or_an_error_that_names_a_column(a in matrix(), o in tiles(), seed in 0u64..1000) {
+        let b: Vec<f64> = vector(seed, a.nrows());
+        let (expected, rank, conditioning) = by_svd(&a, &b);
+        let full = a.nrows().min(a.ncols());
+        let symbolic = Arc::new(analyse(a.pattern(), &o).expect("a matrix with rows and columns"));
+        let result = factorize(&symbolic, &a, &[], 0, &run_options(2, true), &());
+        match result {
+            Ok(factored) => {
+                prop_assert_eq!(rank, full, "a rank-deficient matrix was taken for one of full rank");
+                let x = factored.factors.solve(&b, 1).expect("finite");
+                prop_assert!(x.iter().all(|v| v.is_finite()));
+                let norm = expected.iter().map(|v| v * v).sum::<f64>().sqrt().max(1e-3);
+                for (p, q) in x.iter().zip(&expected) {
+                    prop_assert!((p - q).abs() <= 1e-11 * norm / (conditioning * conditioning), "{} and {}", p, q);
+                }
+                // ||A' r|| is rounding of the size of ||A|| (||A|| ||x|| + ||b||), however small r is.
+                let q = quality(&a, &x, &b);
+                let scale = a.norm_frobenius() * q.solution_norm + b.iter().map(|v| v * v).sum::<f64>().sqrt();
+                let bound = if q.consistent { 1e-13 } else { 1e-14 * scale / q.residual_norm };
+                prop_assert!(q.normal_residual <= bound, "{:?}", q);
+            }
+            Err(SolveError::RankDeficient { what, index, .. }) => {
+                prop_assert!(rank < full, "a matrix of full rank (condition {:e}) was refused", conditioning);
+                prop_assert_eq!(what, if a.nrows() < a.ncols() { "row" } else { "column" });
+                // Leaving the named one out must leave the rank as it is: it depends on the others.
+                prop_assert!(depends(&a, what, index - 1), "{} {} does not depend on the others", what, index);
+            }
+            Err(e) => prop_assert!(false, "{}", e),
+        }
+    }
+}
+
+/// Whether a column (or row) depends on the others: the rank stays without it.
+fn depends(a: &Csc<f64>, what: &str, index: usize) -> bool {
+    let mut without = a.clone();
+    let rank = by_svd(a, &vec![0.0; a.nrows()]).1;
+    let rows: Vec<u32> = a.pattern().rowidx().to_vec();
+    let colptr = a.pattern().colptr().to_vec();
+    for (p, v) in without.values_mut().iter_mut().enumerate() {
+        let col = colptr.partition_point(|&s| s <= p) - 1;
+        if (what == "column" && col == index) || (what == "row" && rows[p] as usize == index) {
+            *v = 0.0;
+        }
+    }
+    by_svd(&without, &vec![0.0; a.nrows()]).1 == rank
+}
+
+#[test]
+fn special_shapes() {
+    // 1 x 1; a zero that is stored; an empty column of a tall matrix; an empty column of a wide one.
+    let solve = |m, n, i: &[u32], j: &[u32], v: &[f64], b: &[f64]| {
+        let a = Csc::from_triplets(m, n, i, j, v).expect("in range");
+        let symbolic = Arc::new(analyse(a.pattern(), &options(|_| ())).expect("analysis"));
+        factorize(&symbolic, &a, &[], 0, &run_options(1, true), &())
+            .map(|f| f.factors.solve(b, 1).expect("solve"))
+    };
+    assert_eq!(
+        solve(1, 1, &[0], &[0], &[2.0], &[6.0]).expect("regular"),
+        [3.0]
+    );
+    let text = |r: Result<Vec<f64>, SolveError>| r.expect_err("singular").to_string();
+    assert!(text(solve(1, 1, &[0], &[0], &[0.0], &[1.0])).contains("column 1"));
+    assert!(
+        text(solve(
+            3,
+            2,
+            &[0, 1, 2],
+            &[0, 0, 0],
+            &[1.0, 2.0, 3.0],
+            &[1.0; 3]
+        ))
+        .contains("column 2")
+    );
+    assert!(text(solve(2, 2, &[], &[], &[], &[1.0; 2])).contains("column"));
+    assert!(text(solve(2, 3, &[0, 0], &[0, 2], &[1.0, 1.0], &[1.0; 2])).contains("row 2"));
+    let wide = solve(1, 3, &[0, 0], &[0, 2], &[3.0, 4.0], &[25.0]).expect("full row rank");
+    assert!(
+        (wide[0] - 3.0).abs() < 1e-14 && wide[1] == 0.0 && (wide[2] - 4.0).abs() < 1e-14,
+        "{wide:?}"
+    );
+}
+
+#[test]
+fn bad_input_is_an_error() {
+    let a: Csc<f64> = random(1, 6, 4, 8);
+    let symbolic = Arc::new(analyse(a.pattern(), &options(|_| ())).expect("analysis"));
+    let run = run_options(1, false);
+    let go = |a: &Csc<f64>, b: &[f64]| match factorize(&symbolic, a, b, 1, &run, &()) {
+        Ok(_) => panic!("accepted"),
+        Err(e) => e.to_string(),
+    };
+    let mut nan = a.clone();
+    nan.values_mut()[0] = f64::NAN;
+    assert!(go(&nan, &[1.0; 6]).contains("not finite at row"));
+    let mut b = [1.0; 6];
+    b[2] = f64::INFINITY;
+    assert!(go(&a, &b).contains("row 3, column 1"));
+    assert!(go(&a, &[1.0; 5]).contains("5 entries"));
+    assert!(go(&random(2, 6, 4, 8), &[1.0; 6]).contains("pattern"));
+    let unknown = analyse(a.pattern(), &options(|o| o.ordering = "best".into()))
+        .expect_err("unknown")
+        .to_string();
+    assert!(
+        unknown.contains("colamd") && unknown.contains("metis"),
+        "{unknown}"
+    );
+    let twice = options(|o| o.given_order = Some(Arc::new(vec![0, 1, 1, 2])));
+    assert!(
+        analyse(a.pattern(), &twice)
+            .expect_err("no permutation")
+            .to_string()
+            .contains("twice")
+    );
+    let tiles = options(|o| (o.mb, o.nb) = (Some(10), Some(4)));
+    assert!(
+        analyse(a.pattern(), &tiles)
+            .expect_err("tiles")
+            .to_string()
+            .contains("multiple")
+    );
+}
+
+#[test]
+fn a_given_order_is_followed() {
+    let a: Csc<f64> = random(5, 30, 12, 60);
+    let order: Vec<u32> = (0..12).rev().collect();
+    let o = options(|o| o.given_order = Some(Arc::new(order)));
+    let (symbolic, factored) = factor(&a, &o);
+    assert_eq!(symbolic.ordering(), "given");
+    let (backward, loss) = ratios(&a, &symbolic, &factored);
+    assert!(backward < 30.0 && loss < 30.0);
+}

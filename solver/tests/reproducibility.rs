@@ -1,0 +1,116 @@
+//! R, Q and x are bitwise the same for every scheduler, number of workers and run, and however fronts are grouped.
+
+mod common;
+use common::*;
+use std::sync::Arc;
+use treeqr_matrices::{Csc, gallery};
+use treeqr_runtime::{Config, SCHEDULERS};
+use treeqr_solver::{FactorOptions, Options, Rotated, analyse, factorize};
+
+/// All bits that a factorization and its solves give: Q^H of a vector, Q of one, x with Q kept and x on the way.
+fn bits(a: &Csc<f64>, o: &Options, run: &Config, sequential: bool) -> Vec<u64> {
+    let symbolic = Arc::new(analyse(a.pattern(), o).expect("analysis"));
+    let options = |keep_q| FactorOptions {
+        keep_q,
+        run: run.clone(),
+        sequential,
+        ..FactorOptions::default()
+    };
+    let b: Vec<f64> = vector(3, a.nrows());
+    let kept = factorize(&symbolic, a, &[], 0, &options(true), &())
+        .expect("full rank")
+        .factors;
+    let mut all = kept.solve(&b, 1).expect("solve");
+    let w = a.nrows().max(a.ncols());
+    let Rotated { head, rest } = kept.apply_q_adjoint(&vector(4, w), 1).expect("Q kept");
+    all.extend(
+        kept.apply_q(
+            &Rotated {
+                head: head.clone(),
+                rest: Vec::new(),
+            },
+            1,
+        )
+        .expect("Q kept"),
+    );
+    all.extend(head);
+    all.extend(rest);
+    if !symbolic.transposed() {
+        let lean = factorize(&symbolic, a, &b, 1, &options(false), &())
+            .expect("full rank")
+            .factors;
+        all.extend(lean.solution());
+    }
+    all.into_iter().map(f64::to_bits).collect()
+}
+
+fn check(name: &str, a: &Csc<f64>, o: &Options) {
+    let one = Config {
+        bind: false,
+        ..Config::with_threads(1)
+    };
+    let expected = bits(a, o, &one, true);
+    for scheduler in SCHEDULERS {
+        for threads in [1, 2, 3] {
+            // The grouping of fronts into tasks follows the number of workers: it must not matter either.
+            let o = Options {
+                threads,
+                ..o.clone()
+            };
+            let run = Config {
+                threads,
+                scheduler,
+                bind: false,
+                ..Config::default()
+            };
+            assert!(
+                bits(a, &o, &run, false) == expected,
+                "{name}: {} with {threads} workers gives other bits",
+                scheduler.name
+            );
+        }
+    }
+}
+
+#[test]
+fn gallery_matrices_give_the_same_bits() {
+    // Both small tiles, so that there are many tasks, and the partition that is chosen by itself.
+    let tiles = options(|o| (o.mb, o.nb, o.ib, o.bh) = (Some(32), Some(16), Some(8), Some(2)));
+    for name in [
+        "grid3d-10",
+        "stencil27-7",
+        "conv2d-40",
+        "ba-12x200",
+        "lp-600",
+        "survey-30x20",
+        "pose-60",
+    ] {
+        let a = gallery::make(name).expect("gallery").matrix;
+        check(name, &a, &tiles);
+    }
+    check(
+        "grid3d-14",
+        &gallery::make("grid3d-14").expect("gallery").matrix,
+        &options(|_| ()),
+    );
+    check(
+        "lp-2000",
+        &gallery::make("lp-2000").expect("gallery").matrix,
+        &options(|_| ()),
+    );
+}
+
+#[test]
+fn random_patterns_give_the_same_bits() {
+    for seed in 0..12 {
+        let mut rng = Rng(seed);
+        let (m, n) = (1 + rng.below(150), 1 + rng.below(100));
+        let extra = rng.below(6 * m);
+        let a: Csc<f64> = random(seed, m, n, extra);
+        check(
+            &format!("seed {seed}"),
+            &a,
+            &options(|o| (o.mb, o.nb, o.ib) = (Some(8), Some(8), Some(4))),
+        );
+    }
+}
