@@ -61,4 +61,4 @@ pub use read::{ReadError, ReadErrorKind, parse_dense, parse_sparse, read_dense, 
 pub use scalar::{RealScalar, Scalar, c32, c64};
 pub use source::{LoadError, Loaded, Source, load};
 pub use sparse::{Csc, norm2};
-pub use write::{Output, WriteError, write_dense, write_sparse};
+pub use write::{Output, WriteError, write_dense, write_dense_to, write_sparse, write_sparse_to};

@@ -2,6 +2,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 use treeqr_matrices::Csc;
+use treeqr_profiling::*;
 use treeqr_runtime::*;
 use treeqr_solver::*;
 
@@ -62,6 +63,11 @@ fn main() {
             run: c.clone(),
             ..Default::default()
         };
+        let rec = Recorder::new(RecorderOptions {
+            accesses: p.accesses as usize,
+            memory_events: (p.buffers.0 + p.buffers.1) as usize,
+            ..RecorderOptions::for_tasks(p.task_count() as usize)
+        });
         let t = Instant::now();
         let f = factorize(
             &s,
@@ -69,9 +75,13 @@ fn main() {
             if wide { &[] } else { &b },
             usize::from(!wide),
             &fo,
-            &(),
+            &rec,
         );
         let el = t.elapsed();
+        let r = rec.finish();
+        if !r.runs.is_empty() {
+            print!("{}", r.summary(0));
+        }
         match f {
             Err(e) => println!("{el:?} {e}"),
             Ok(f) => {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 /// Options of an analysis. The defaults suit most problems.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Name of the column ordering, see [`crate::orderings`].
+    /// Name of the column ordering, see [`crate::ORDERINGS`].
     pub ordering: String,
     /// A column order to use as it is, instead of an ordering: entry k is the column (from 0) eliminated k-th. For a wide
     /// matrix it orders the rows. Singletons still come first.

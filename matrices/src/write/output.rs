@@ -89,6 +89,15 @@ impl Output {
         &self.path
     }
 
+    /// The temporary file that holds the text until it is complete, for whoever ends the process without dropping the
+    /// `Output`; none for a device.
+    pub fn temporary_path(&self) -> Option<&Path> {
+        match &self.target {
+            Target::Replace(file, _) => Some(file.path()),
+            Target::Direct(_) => None,
+        }
+    }
+
     /// Writes a sparse matrix as a coordinate file: `pattern` when all values are 1, `integer` when all are integers, else
     /// `real` or `complex`, with as many digits as it takes to read the same values again. Each line of `comment` becomes
     /// a comment line.

@@ -17,6 +17,8 @@ mod etree;
 mod fronts;
 pub(crate) mod groups;
 mod numbering;
+#[cfg(test)]
+mod oracle;
 pub(crate) mod ordering;
 pub(crate) mod partition;
 pub(crate) mod structure;

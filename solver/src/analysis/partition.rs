@@ -84,7 +84,7 @@ pub(crate) fn check(options: &Options) -> Result<(), AnalyseError> {
         }
     }
     if let (Some(mb), Some(nb)) = (options.mb, options.nb)
-        && mb % nb != 0
+        && !mb.is_multiple_of(nb)
     {
         return bad(format!("{mb} x {nb}: mb must be a multiple of nb"));
     }
@@ -129,7 +129,7 @@ fn tiling(tree: &Tree, f: usize, options: &Options) -> Tiling {
     });
     let mb = options.mb.unwrap_or(2 * nb);
     // With mb alone given, nb has to divide it.
-    let nb = if mb % nb == 0 { nb } else { mb };
+    let nb = if mb.is_multiple_of(nb) { nb } else { mb };
     let ib = options.ib.unwrap_or(32).min(nb);
 
     let cols = bounds(front.n, nb, None);

@@ -129,8 +129,12 @@ impl<T: FactorScalar> App<'_, T> {
                 continue;
             }
             let (left, right) = (t.cols[j as usize], t.cols[j as usize + 1]);
-            for col in source.cols.0..source.cols.1 {
-                let to = colmap[col];
+            for (col, &to) in colmap
+                .iter()
+                .enumerate()
+                .take(source.cols.1)
+                .skip(source.cols.0)
+            {
                 if to < left || to >= right {
                     continue;
                 }

@@ -15,6 +15,10 @@ pub struct Prediction {
     pub flops: u64,
     /// Tasks by codelet, in the order of [`crate::CODELETS`].
     pub tasks: [u64; 9],
+    /// Data accesses of all tasks.
+    pub accesses: u64,
+    /// Buffers allocated, and buffers freed.
+    pub buffers: (u64, u64),
     /// Largest sum of buffers at a time when the tasks run in the order of submission, in bytes.
     pub peak_bytes: usize,
     /// Buffers that are left at the end: the factors, in bytes.
@@ -133,6 +137,8 @@ impl Plan<'_> {
         let mut out = Prediction {
             flops: 0,
             tasks: [0; 9],
+            accesses: 0,
+            buffers: (0, 0),
             peak_bytes: 0,
             factor_bytes: 0,
             scratch_bytes: self.scratch().bytes(self.shape.scalar_bytes),
@@ -155,10 +161,13 @@ impl Plan<'_> {
                 out.model_ns += ns;
                 longest_flops = longest_flops.max(by_flops.visit(task, task.flops as f64));
                 out.critical_path_ns = out.critical_path_ns.max(by_time.visit(task, ns));
-                let (taken, freed) = self.memory_of(task);
-                now += taken;
+                out.accesses += task.accesses.len() as u64;
+                let memory = self.memory_of(task);
+                now += memory.allocated_bytes;
                 out.peak_bytes = out.peak_bytes.max(now);
-                now -= freed;
+                now -= memory.freed_bytes;
+                out.buffers.0 += memory.allocated;
+                out.buffers.1 += memory.freed;
             }
         }
         out.critical_path_flops = longest_flops as u64;
@@ -166,20 +175,45 @@ impl Plan<'_> {
         out
     }
 
-    /// Bytes that a task allocates, and bytes that it frees.
-    fn memory_of(&self, task: &TaskSpec) -> (usize, usize) {
-        let sum = |list: Vec<(treeqr_runtime::Handle, usize)>| list.iter().map(|b| b.1).sum();
+    /// What a task allocates, and what it frees.
+    fn memory_of(&self, task: &TaskSpec) -> MemoryUse {
         let at = task.params[0] as usize;
+        let mut out = MemoryUse::default();
+        let mut take = |bytes: usize| {
+            out.allocated += 1;
+            out.allocated_bytes += bytes;
+        };
         match task.codelet {
-            codelet::DO_SUBTREE => (self.group_factor_bytes(at) + self.group_cb_bytes(at), 0),
-            codelet::INIT_FRONT => (sum(self.front_buffers(at)), 0),
-            codelet::CLEAN_FRONT => match self.unit(self.unit_of(at)) {
-                Unit::Group(_) => (0, self.group_cb_bytes(self.unit_of(at))),
-                Unit::Tiled(_) => (0, sum(self.front_releases(at))),
-            },
-            _ => (0, 0),
+            codelet::DO_SUBTREE => {
+                take(self.group_factor_bytes(at));
+                if self.group_cb_bytes(at) > 0 {
+                    take(self.group_cb_bytes(at));
+                }
+            }
+            codelet::INIT_FRONT => self.front_buffers(at).iter().for_each(|b| take(b.1)),
+            codelet::CLEAN_FRONT => {
+                let mut free = |bytes: usize| {
+                    out.freed += 1;
+                    out.freed_bytes += bytes;
+                };
+                match self.unit(self.unit_of(at)) {
+                    Unit::Group(_) => free(self.group_cb_bytes(self.unit_of(at))),
+                    Unit::Tiled(_) => self.front_releases(at).iter().for_each(|b| free(b.1)),
+                }
+            }
+            _ => {}
         }
+        out
     }
+}
+
+/// Buffers and bytes that a task takes and gives back.
+#[derive(Default)]
+struct MemoryUse {
+    allocated: u64,
+    allocated_bytes: usize,
+    freed: u64,
+    freed_bytes: usize,
 }
 
 /// The bottom level of every task, in ns of the model: the longest path from its start to the end of the graph. O(tasks).

@@ -1,0 +1,49 @@
+# `just` lists the recipes; each is one line that also works when typed. CI itself is .ci/run and needs no just.
+
+[private]
+default:
+    @just --list
+
+# What CI runs: packages, format, lints, documentation, tests
+ci:
+    .ci/run
+
+# The tests; `just test -p treeqr-solver` for one crate
+test *args:
+    cargo test --workspace {{args}}
+
+# The tests that take more than a few seconds each
+test-large:
+    cargo test --release --workspace -- --ignored
+
+# Format and lints
+lint:
+    cargo fmt --all --check
+    cargo clippy --workspace --all-targets -- -D warnings
+
+# The documentation of all crates; a warning is an error
+doc:
+    RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
+
+# Benchmarks of the parts; `just bench-kernels tpmqrt_f64`, `just bench-read 500000` for less
+bench: bench-kernels bench-runtime bench-recorder bench-read
+
+# Kernels beside the matrix product, GFlop/s on one core; arguments filter by name
+bench-kernels *filter:
+    cargo bench -p treeqr-kernels --bench kernels -- {{filter}}
+
+# Nanoseconds per empty task, every scheduler
+bench-runtime *tasks:
+    cargo bench -p treeqr-runtime --bench overhead -- {{tasks}}
+
+# What recording a task costs
+bench-recorder *tasks:
+    cargo bench -p treeqr-profiling --bench recorder -- {{tasks}}
+
+# Matrix Market files, MB/s, beside other readers
+bench-read *entries:
+    cargo bench -p treeqr-matrices --bench read -- {{entries}}
+
+# Write the files under matrices/data anew (a test compares them with the gallery)
+data:
+    cargo run --release -p treeqr-matrices --example write_data
