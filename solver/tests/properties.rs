@@ -83,10 +83,10 @@ fn by_svd(a: &Csc<f64>, b: &[f64]) -> (Vec<f64>, usize, f64) {
     let largest = s.first().copied().unwrap_or(0.0);
     let rank = s.iter().filter(|&&x| x > 1e-10 * largest).count();
     let mut x = vec![0.0; a.ncols()];
-    for k in 0..rank {
+    for (k, &sigma) in s.iter().enumerate().take(rank) {
         let dot: f64 = (0..a.nrows()).map(|i| svd.U()[(i, k)] * b[i]).sum();
         for (i, xi) in x.iter_mut().enumerate() {
-            *xi += svd.V()[(i, k)] * dot / s[k];
+            *xi += svd.V()[(i, k)] * dot / sigma;
         }
     }
     let smallest = if rank > 0 { s[rank - 1] / largest } else { 0.0 };
