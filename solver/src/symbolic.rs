@@ -25,8 +25,6 @@ pub struct Front {
     pub m: u32,
     /// Rows of the contribution block.
     pub cb_rows: u32,
-    /// First column of the contribution block (usually `npiv`).
-    pub cb_first: u32,
     pub(crate) at: usize,
     pub(crate) own_start: usize,
     pub(crate) own_end: usize,
@@ -37,7 +35,7 @@ pub struct Front {
 impl Front {
     /// Columns of the contribution block.
     pub fn cb_cols(&self) -> u32 {
-        self.n - self.cb_first
+        self.n - self.npiv
     }
 
     /// Householder reflectors, and rows that are left: min(m, n).
@@ -45,10 +43,9 @@ impl Front {
         self.m.min(self.n) as usize
     }
 
-    /// Rows of column `j` (counted from `cb_first`) of the contribution block, which is upper trapezoidal.
+    /// Rows of column `j` of the contribution block, which is upper trapezoidal.
     pub(crate) fn cb_col_rows(&self, j: usize) -> usize {
-        let shift = (self.cb_first - self.npiv) as usize;
-        (j + shift + 1).min(self.cb_rows as usize)
+        (j + 1).min(self.cb_rows as usize)
     }
 
     /// Entries of the contribution block, packed by columns, with `nrhs` full columns behind.

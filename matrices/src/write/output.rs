@@ -166,7 +166,15 @@ fn temporary(folder: &Path) -> io::Result<NamedTempFile> {
         use std::os::unix::fs::PermissionsExt;
         builder.permissions(fs::Permissions::from_mode(0o666));
     }
-    builder.tempfile_in(folder)
+    builder.tempfile_in(folder).map_err(plain)
+}
+
+/// The system's own error, without the name of the temporary file that `tempfile` puts into it.
+fn plain(e: io::Error) -> io::Error {
+    match e.to_string().rsplit_once(" at path ") {
+        Some((what, _)) => io::Error::new(e.kind(), what),
+        None => e,
+    }
 }
 
 /// Writes into `file` through a buffer, compressed if so asked, to the last byte.

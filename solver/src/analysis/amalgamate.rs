@@ -71,10 +71,6 @@ pub(crate) fn try_merge(
     work: &mut Merging,
 ) -> bool {
     let (n, npiv) = (parent.cols.len(), child.npiv as usize);
-    if child.cb_first != child.npiv {
-        // A structurally deficient child has columns that the parent does not know.
-        return false;
-    }
     // The child's pivot rows at least reach over all of the parent's columns; most merges fail by that alone.
     let longer = (n - (child.cols.len() - npiv)) as f64;
     let pivot_rows: f64 = child.stair[..npiv]

@@ -35,8 +35,6 @@ pub(crate) struct RawFront {
     pub stair: Vec<u32>,
     /// Rows of the contribution block.
     pub cb_rows: u32,
-    /// First column (local) of the contribution block: the columns before are zero in all of its rows.
-    pub cb_first: u32,
     pub parent: Option<u32>,
     pub children: Vec<u32>,
     /// Time by the model of the amalgamation, in ns.
@@ -46,7 +44,7 @@ pub(crate) struct RawFront {
 impl RawFront {
     /// Calls `visit(r, lead)` for every row r of the contribution block (from 0) with the local column it starts in.
     pub fn for_each_lead(&self, mut visit: impl FnMut(u32, u32)) {
-        let mut j = self.cb_first;
+        let mut j = self.npiv;
         for r in 0..self.cb_rows {
             let k = self.npiv + r;
             j = j.max(k);
@@ -56,11 +54,6 @@ impl RawFront {
             visit(r, j);
         }
     }
-}
-
-/// First column j >= k with stair[j] > k: where row k of a factorized front starts.
-fn lead(stair: &[u32], k: u32) -> u32 {
-    k + stair[k as usize..].partition_point(|&s| s <= k) as u32
 }
 
 /// The fronts in an order with children before parents; `start` are the supernodes, `row(i)` lists the columns of row i.
@@ -88,13 +81,7 @@ pub(crate) fn build<R: Iterator<Item = u32>>(
         let children = std::mem::take(&mut children_of[s]);
         let mut front = builder.assemble(s as u32, start[s]..start[s + 1], children, &fronts, &row);
         builder.merge_children(&mut front, &mut fronts);
-        front.cb_first = if front.cb_rows > 0 {
-            lead(&front.stair, front.npiv)
-        } else {
-            front.cols.len() as u32
-        };
-        front.parent =
-            (front.cb_rows > 0).then(|| owner[front.cols[front.cb_first as usize] as usize]);
+        front.parent = (front.cb_rows > 0).then(|| owner[front.cols[front.npiv as usize] as usize]);
         if let Some(p) = front.parent {
             children_of[p as usize].push(s as u32);
         }
@@ -144,7 +131,7 @@ impl Builder<'_> {
             row(i).for_each(&mut add);
         }
         for &c in &children {
-            child(c).cols[child(c).cb_first as usize..]
+            child(c).cols[child(c).npiv as usize..]
                 .iter()
                 .copied()
                 .for_each(&mut add);
@@ -165,11 +152,15 @@ impl Builder<'_> {
                 stair[self.local[c.cols[lead as usize] as usize] as usize] += 1
             });
         }
+        // Where no row is left for a pivot, or none for the first column of a contribution block that has rows, one of
+        // zeros is put in: a dependence then shows as a zero on the diagonal, and a contribution block starts where its
+        // parent does.
+        let rows: u32 = stair.iter().sum();
+        let must_start = npiv + usize::from(rows > npiv as u32);
         let mut above = 0;
         for (j, s) in stair.iter_mut().enumerate() {
             above += *s;
-            // A pivot that no row is left for gets a row of zeros: its dependence then shows as a zero on the diagonal.
-            if j < npiv {
+            if j < must_start {
                 above = above.max(j as u32 + 1);
             }
             *s = above;
@@ -182,7 +173,6 @@ impl Builder<'_> {
             m,
             stair,
             cb_rows: m.min(n as u32).saturating_sub(npiv as u32),
-            cb_first: 0,
             parent: None,
             children,
             time_ns: 0.0,

@@ -98,7 +98,7 @@ pub(crate) fn number(
         rowmap_at[f as usize] = rowmap_len;
         colmap_at[f as usize] = colmap_len;
         rowmap_len += front.cb_rows as usize;
-        colmap_len += front.cols.len() - front.cb_first as usize;
+        colmap_len += front.cols.len() - front.npiv as usize;
     }
     tree.rowmaps = vec![0; rowmap_len];
     tree.colmaps = vec![0; colmap_len];
@@ -143,10 +143,7 @@ pub(crate) fn number(
         for &c in &front.children {
             let child = &raw[c as usize];
             let colmap = &mut tree.colmaps[colmap_at[c as usize]..];
-            for (to, &k) in colmap
-                .iter_mut()
-                .zip(&child.cols[child.cb_first as usize..])
-            {
+            for (to, &k) in colmap.iter_mut().zip(&child.cols[child.npiv as usize..]) {
                 *to = place[order[k as usize] as usize];
             }
             let rowmap = &mut tree.rowmaps[rowmap_at[c as usize]..];
@@ -169,7 +166,6 @@ pub(crate) fn number(
             n: front.cols.len() as u32,
             m: front.m,
             cb_rows: front.cb_rows,
-            cb_first: front.cb_first,
             at,
             own_start,
             own_end: tree.own.row.len(),

@@ -158,7 +158,7 @@ fn check_tree(symbolic: &Symbolic) {
         for &c in &front.children {
             let child = &tree.fronts[c as usize];
             let (rowmap, colmap) = (tree.rowmap(c as usize), tree.colmap(c as usize));
-            let from = &tree.cols(c as usize)[child.cb_first as usize..];
+            let from = &tree.cols(c as usize)[child.npiv as usize..];
             assert!(
                 from.iter()
                     .zip(colmap)
@@ -172,7 +172,7 @@ fn check_tree(symbolic: &Symbolic) {
                 let lead = (k..child.n as usize)
                     .find(|&j| child_stair[j] as usize > k)
                     .expect("a row starts");
-                take(row, colmap[lead - child.cb_first as usize] as usize);
+                take(row, colmap[lead - child.npiv as usize] as usize);
             }
         }
     }

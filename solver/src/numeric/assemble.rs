@@ -35,10 +35,9 @@ pub(super) fn runs(map: &[u32], rows: (usize, usize), bounds: (u32, u32)) -> Vec
 /// Where column `j` of a packed contribution block starts; column `cb_cols` and beyond are right-hand sides.
 pub(super) fn packed_start(front: &Front, j: usize) -> usize {
     let (rows, cols) = (front.cb_rows as usize, front.cb_cols() as usize);
-    let shift = (front.cb_first - front.npiv) as usize;
     // Columns before `full` are those of the triangle.
-    let full = rows.saturating_sub(shift + 1);
-    let triangle = |j: usize| j * (shift + 1) + j * j.saturating_sub(1) / 2;
+    let full = rows.saturating_sub(1);
+    let triangle = |j: usize| j * (j + 1) / 2;
     match j {
         j if j <= full => triangle(j),
         j if j <= cols => triangle(full.min(cols)) + (j - full.min(cols)) * rows,
@@ -223,7 +222,7 @@ impl<'a, T: FactorScalar> CbView<'a, T> {
                 (&self.data[start..start + self.rows(j)], 0)
             }
             Some((height, top, left)) => {
-                let col = self.front.cb_first as usize + j - left;
+                let col = self.front.npiv as usize + j - left;
                 self.tile_col(height, top, col)
             }
         }

@@ -182,7 +182,7 @@ fn pack_contribution<T: FactorScalar>(front: &Front, block: &[T], nrhs: usize, t
     for j in 0..front.cb_cols() as usize {
         let start = packed_start(front, j);
         let rows = front.cb_col_rows(j);
-        let from = (front.cb_first as usize + j) * m + npiv;
+        let from = (npiv + j) * m + npiv;
         to[start..start + rows].copy_from_slice(&block[from..from + rows]);
     }
     for c in 0..nrhs {

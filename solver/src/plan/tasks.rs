@@ -96,7 +96,7 @@ impl Plan<'_> {
         }
         let t = self.tiling(c);
         let (p, q) = t.grid();
-        let (npiv, first) = (front.npiv, front.cb_first);
+        let npiv = front.npiv;
         let row_end = npiv + front.cb_rows;
         let mut out = Vec::new();
         for i in 0..p {
@@ -106,12 +106,12 @@ impl Plan<'_> {
             }
             let local = ((rows.0 - npiv) as usize, (rows.1 - npiv) as usize);
             for j in 0..q {
-                let cols = (t.cols[j].max(first), t.cols[j + 1]);
+                let cols = (t.cols[j].max(npiv), t.cols[j + 1]);
                 // Nothing of the trapezoid lies in tiles below the diagonal.
                 if cols.0 >= cols.1 || rows.0 >= cols.1 || !t.exists(i, j) {
                     continue;
                 }
-                let cols = ((cols.0 - first) as usize, (cols.1 - first) as usize);
+                let cols = ((cols.0 - npiv) as usize, (cols.1 - npiv) as usize);
                 let handle = self.tile(c, i, j);
                 out.push(Source {
                     handle,

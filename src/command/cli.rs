@@ -1,0 +1,188 @@
+//! Subcommands, flags and help texts. Names of schedulers and orderings come from their tables.
+
+use super::input::{OrderingChoice, OrderingParser, scheduler_parser};
+use clap::builder::NonEmptyStringValueParser;
+use clap::{Args, Parser, Subcommand};
+use clap_complete::Shell;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use treeqr::runtime::{SchedulerEntry, available_threads, schedulers};
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0  solved
+  1  bad input or use: a file, a value, a flag
+  2  could not be solved: not of full rank, out of memory
+  3  stopped, as by Ctrl-C";
+
+/// Sparse linear least squares by a task-based multifrontal QR factorization
+#[derive(Parser)]
+#[command(
+    name = "treeqr",
+    version,
+    max_term_width = 100,
+    propagate_version = false
+)]
+#[command(after_help = after_help())]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+fn after_help() -> String {
+    format!(
+        "A matrix is a Matrix Market file, plain or compressed by gzip, or gallery:NAME, made on the spot.\n\n\
+         Examples:
+  treeqr solve gallery:survey-60x50 --rhs gallery:survey-60x50:rhs
+  treeqr analyse A.mtx.gz --ordering metis
+  treeqr gallery ch6-6-b3 -o ch6-6-b3.mtx.gz\n\n{EXIT_CODES}"
+    )
+}
+
+#[derive(Subcommand)]
+pub enum Command {
+    Solve(SolveArgs),
+    Analyse(AnalyseArgs),
+    Info(InfoArgs),
+    Gallery(GalleryArgs),
+    /// List the schedulers
+    #[command(after_help = "Examples:\n  treeqr schedulers")]
+    Schedulers,
+    /// List the column orderings
+    #[command(after_help = "Examples:\n  treeqr orderings")]
+    Orderings,
+    /// Print a completion script for a shell
+    #[command(after_help = "Examples:
+  treeqr completions bash > ~/.local/share/bash-completion/completions/treeqr
+  treeqr completions fish > ~/.config/fish/completions/treeqr.fish
+  treeqr completions zsh  > ~/.zfunc/_treeqr      # a folder of $fpath")]
+    Completions {
+        /// For which shell
+        shell: Shell,
+    },
+}
+
+/// Solve A x = b: least squares, minimum norm or square, by the shape of A
+///
+/// Minimises ||b - A x|| where A has more rows than columns, finds the shortest x with A x = b where it has fewer, and
+/// the x with A x = b where it is square. A must have full rank.
+#[derive(Args)]
+#[command(after_help = format!("Examples:
+  treeqr solve A.mtx.gz
+  treeqr solve A.mtx --rhs b.mtx --output x.mtx
+  treeqr solve gallery:survey-60x50 --rhs gallery:survey-60x50:rhs
+  treeqr solve A.mtx --threads 4 --scheduler prio --ordering metis --json | jq .times_s
+
+--json prints one object. With several right-hand sides solution_norm, residual_norm and
+normal_residual are the largest over them. normal_residual is ||A'r|| / (||A||_F ||r||) with
+r = b - A x, or ||r|| / (||A||_F ||x|| + ||b||) where A x = b can be had. gflops is flops over the
+time of the factorization; rank is that of the shape, since all else is refused.
+
+{EXIT_CODES}"))]
+pub struct SolveArgs {
+    /// The matrix A: a Matrix Market file, plain or gzip, or gallery:NAME
+    #[arg(value_name = "A.mtx[.gz]|gallery:NAME")]
+    pub matrix: OsString,
+    /// The right-hand sides, one per column: a file, or gallery:NAME:rhs [default: all ones]
+    #[arg(long, value_name = "b.mtx")]
+    pub rhs: Option<OsString>,
+    /// Where x goes; a file of that name is replaced when x is complete, and not before
+    #[arg(long, short, value_name = "x.mtx")]
+    pub output: Option<PathBuf>,
+    #[command(flatten)]
+    pub analysis: AnalysisArgs,
+    /// Which worker runs which task next; `treeqr schedulers` lists them
+    #[arg(long, value_name = "NAME", default_value = schedulers::default_entry().name)]
+    #[arg(value_parser = scheduler_parser())]
+    pub scheduler: &'static SchedulerEntry,
+    /// Print one JSON object instead of the summary
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Analyse the pattern of A: ordering, tree, and what a factorization will take
+#[derive(Args)]
+#[command(after_help = "Examples:
+  treeqr analyse A.mtx.gz
+  treeqr analyse gallery:grid3d-30 --ordering colamd
+  treeqr analyse A.mtx --ordering file:order.txt --json | jq .flops")]
+pub struct AnalyseArgs {
+    /// The matrix A: a Matrix Market file, plain or gzip, or gallery:NAME
+    #[arg(value_name = "A.mtx[.gz]|gallery:NAME")]
+    pub matrix: OsString,
+    #[command(flatten)]
+    pub analysis: AnalysisArgs,
+    /// Print one JSON object instead of the report
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What an analysis can be told.
+#[derive(Args)]
+pub struct AnalysisArgs {
+    /// Workers [default: a worker per processor]
+    #[arg(long, short, value_name = "N", default_value_t = available_threads() as u16)]
+    #[arg(value_parser = clap::value_parser!(u16).range(1..=1024), hide_default_value = true)]
+    pub threads: u16,
+    /// The order of the columns; `treeqr orderings` lists them. file:PATH: a column, from 1, per line
+    #[arg(long, value_name = "NAME|file:PATH", default_value = "auto")]
+    #[arg(value_parser = OrderingParser, hide_possible_values = true)]
+    pub ordering: OrderingChoice,
+    /// Rows of a tile [default: by the front's shape]
+    #[arg(long, value_name = "ROWS")]
+    pub mb: Option<u32>,
+    /// Columns of a tile [default: by the front's shape]
+    #[arg(long, value_name = "COLS")]
+    pub nb: Option<u32>,
+    /// Columns of an inner block [default: by the front's shape]
+    #[arg(long, value_name = "COLS")]
+    pub ib: Option<u32>,
+    /// Tiles of a panel that are reduced one after the other before the rest is a binary tree; 0: all [default: by the
+    /// front's shape]
+    #[arg(long, value_name = "TILES")]
+    pub bh: Option<u32>,
+}
+
+/// Describe a matrix: dimensions, entries, rows and columns, values
+#[derive(Args)]
+#[command(after_help = "Examples:
+  treeqr info A.mtx.gz
+  treeqr info gallery:TF13 --json")]
+pub struct InfoArgs {
+    /// The matrix A: a Matrix Market file, plain or gzip, or gallery:NAME
+    #[arg(value_name = "A.mtx[.gz]|gallery:NAME")]
+    pub matrix: OsString,
+    /// Print one JSON object instead of the report
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// List the families of the gallery, or write one of its matrices
+#[derive(Args)]
+#[command(after_help = "Examples:
+  treeqr gallery
+  treeqr gallery ch6-6-b3 -o ch6-6-b3.mtx.gz
+  treeqr gallery survey-60x50@7 -o A.mtx && treeqr gallery survey-60x50@7:rhs -o b.mtx
+  treeqr gallery bibd_9_3 | head
+
+NAME@SEED draws a random matrix anew. NAME:rhs and NAME:weights are the right-hand side and the
+weights of the families that have them.")]
+pub struct GalleryArgs {
+    /// The matrix to write; without it the families are listed
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
+    pub name: Option<String>,
+    /// Where to write it, compressed if the name ends in .gz [default: the standard output]
+    #[arg(long, short, value_name = "FILE", requires = "name")]
+    pub output: Option<PathBuf>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_flags_are_consistent() {
+        use clap::CommandFactory;
+        Cli::command().debug_assert();
+    }
+}

@@ -1,0 +1,181 @@
+//! From the words of the command line to matrices, right-hand sides, column orders and options.
+
+use super::cli::AnalysisArgs;
+use super::failure::Failure;
+use clap::builder::{PossibleValue, TypedValueParser};
+use clap::error::ErrorKind;
+use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
+use std::sync::Arc;
+use treeqr::matrices::{Loaded, Source};
+use treeqr::runtime::{SCHEDULERS, SchedulerEntry, schedulers};
+use treeqr::solver::{AUTO, AnalyseError, ORDERINGS};
+use treeqr::{Dense, Options, read_dense};
+
+/// A scheduler by its name.
+#[derive(Clone)]
+pub struct SchedulerParser;
+
+/// The parser of `--scheduler`.
+pub fn scheduler_parser() -> SchedulerParser {
+    SchedulerParser
+}
+
+impl TypedValueParser for SchedulerParser {
+    type Value = &'static SchedulerEntry;
+
+    fn parse_ref(
+        &self,
+        _: &clap::Command,
+        _: Option<&clap::Arg>,
+        value: &OsStr,
+    ) -> Result<Self::Value, clap::Error> {
+        schedulers::by_name(&value.to_string_lossy()).map_err(|e| invalid(&e.to_string()))
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        let value = |e: &SchedulerEntry| PossibleValue::new(e.name).help(e.about);
+        Some(Box::new(SCHEDULERS.iter().map(value)))
+    }
+}
+
+/// What `--ordering` says.
+#[derive(Clone, Debug)]
+pub enum OrderingChoice {
+    /// A line of the table, or `auto`.
+    Name(&'static str),
+    /// A column per line, from 1.
+    File(PathBuf),
+}
+
+/// An ordering by its name, or by a file.
+#[derive(Clone)]
+pub struct OrderingParser;
+
+impl TypedValueParser for OrderingParser {
+    type Value = OrderingChoice;
+
+    fn parse_ref(
+        &self,
+        _: &clap::Command,
+        _: Option<&clap::Arg>,
+        value: &OsStr,
+    ) -> Result<OrderingChoice, clap::Error> {
+        let word = value.to_string_lossy();
+        if let Some(path) = word.strip_prefix("file:") {
+            return Ok(OrderingChoice::File(path.into()));
+        }
+        let found = ordering_names().find(|&(name, _)| name == word);
+        found
+            .map(|(name, _)| OrderingChoice::Name(name))
+            .ok_or_else(|| {
+                let known: Vec<_> = ordering_names().map(|(name, _)| name).collect();
+                let error = AnalyseError::UnknownOrdering {
+                    name: word.into_owned(),
+                    known: known.join(", "),
+                };
+                invalid(&format!("{error}, and file:PATH"))
+            })
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        let value = |(name, about)| PossibleValue::new(name).help(about);
+        Some(Box::new(ordering_names().map(value)))
+    }
+}
+
+/// The names that `--ordering` knows, each with a sentence.
+pub fn ordering_names() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let auto = (
+        AUTO,
+        "the best of those below by predicted flops and its own cost",
+    );
+    std::iter::once(auto).chain(ORDERINGS.iter().map(|o| (o.name, o.about)))
+}
+
+fn invalid(message: &str) -> clap::Error {
+    clap::Error::raw(ErrorKind::InvalidValue, format!("{message}\n"))
+}
+
+impl AnalysisArgs {
+    /// The options of the analysis. Reads the file with the order, if there is one.
+    pub fn options(&self) -> Result<Options, Failure> {
+        let mut options = Options {
+            threads: self.threads.into(),
+            mb: self.mb,
+            nb: self.nb,
+            ib: self.ib,
+            bh: self.bh,
+            ..Options::default()
+        };
+        match &self.ordering {
+            OrderingChoice::Name(name) => options.ordering = (*name).to_owned(),
+            OrderingChoice::File(path) => options.given_order = Some(Arc::new(read_order(path)?)),
+        }
+        Ok(options)
+    }
+}
+
+/// A column order: numbers from 1.
+fn read_order(path: &PathBuf) -> Result<Vec<u32>, Failure> {
+    let numbers: Dense<f64> = read_dense(path).map_err(treeqr::Error::from)?;
+    let column = |(k, &v): (usize, &f64)| {
+        let valid = v.fract() == 0.0 && v >= 1.0 && v < f64::from(u32::MAX);
+        valid.then(|| v as u32 - 1).ok_or_else(|| {
+            Failure::input(format!("entry {} is {v}, which is no column", k + 1))
+                .about(path.display())
+                .hint("an order has each column once, counted from 1")
+        })
+    };
+    numbers.values().iter().enumerate().map(column).collect()
+}
+
+/// A matrix that fits a problem, for messages and reports.
+pub struct Problem {
+    /// How the user called it.
+    pub source: Source,
+    /// The matrix with what came along.
+    pub loaded: Loaded<f64>,
+}
+
+/// Reads or makes the matrix.
+pub fn read_matrix(word: &OsString) -> Result<Problem, Failure> {
+    let source = Source::from(word.clone());
+    let loaded = source.matrix()?;
+    Ok(Problem { source, loaded })
+}
+
+/// The right-hand sides, and how to call them.
+pub struct Rhs {
+    pub b: Dense<f64>,
+    /// The file, or `gallery:NAME:rhs`; none for all ones.
+    pub source: Option<Source>,
+}
+
+/// Reads the right-hand sides, or makes them of ones.
+pub fn read_rhs(word: Option<&OsString>, problem: &Problem) -> Result<Rhs, Failure> {
+    let (a, nrows) = (&problem.source, problem.loaded.matrix.nrows());
+    let Some(word) = word else {
+        let b = Dense::from_vector(vec![1.0; nrows]);
+        return Ok(Rhs { b, source: None });
+    };
+    let source = Source::from(word.clone());
+    let b: Dense<f64> = source.dense()?;
+    if b.nrows() != nrows {
+        let failure = Failure::input(format!(
+            "the right-hand side has {} rows, but {a} has {nrows}",
+            b.nrows(),
+        ))
+        .about(&source);
+        return Err(if b.ncols() == nrows {
+            failure.hint("right-hand sides are columns: transpose it")
+        } else {
+            failure
+        });
+    }
+    if b.ncols() == 0 {
+        return Err(Failure::input("there is no right-hand side in it").about(&source));
+    }
+    let source = Some(source);
+    Ok(Rhs { b, source })
+}

@@ -1,0 +1,72 @@
+//! The command line: one file a subcommand, and what they share.
+//!
+//! | file | subject |
+//! | --- | --- |
+//! | `cli` | subcommands, flags and help texts |
+//! | `solve` | `treeqr solve`: the whole way, with its summary and JSON |
+//! | `analyse`, `info`, `gallery`, `lists` | the other subcommands |
+//! | `input` | matrices, right-hand sides and orders from the words of the command line |
+//! | `failure` | what went wrong, with exit code and hint |
+//! | `stop` | Ctrl-C |
+//! | `bar` | the progress bar |
+//! | `peak` | the machine's matrix-product speed |
+//! | `page`, `units`, `bars` | text: lines with labels, numbers with units, bars of blocks |
+
+mod analyse;
+mod bar;
+mod bars;
+mod cli;
+mod failure;
+mod gallery;
+mod info;
+mod input;
+mod lists;
+mod page;
+mod peak;
+mod solve;
+mod stop;
+mod units;
+
+use clap::Parser;
+use cli::{Cli, Command};
+use failure::Failure;
+use std::process::ExitCode;
+
+/// Solved.
+const SOLVED: u8 = 0;
+/// Bad input or use.
+const BAD_INPUT: u8 = 1;
+/// Could not be solved.
+const UNSOLVED: u8 = 2;
+/// Stopped from outside.
+const STOPPED: u8 = 3;
+
+/// Reads the command line and does what it says.
+pub fn run() -> ExitCode {
+    failure::catch_panics(|| {
+        let cli = match Cli::try_parse() {
+            Ok(cli) => cli,
+            // Help and version come this way too.
+            Err(message) => {
+                let code = if message.use_stderr() {
+                    BAD_INPUT
+                } else {
+                    SOLVED
+                };
+                // A closed pipe is no reason to complain.
+                let _ = message.print();
+                return code;
+            }
+        };
+        let done = match cli.command {
+            Command::Solve(args) => solve::run(&args),
+            Command::Analyse(args) => analyse::run(&args),
+            Command::Info(args) => info::run(&args),
+            Command::Gallery(args) => gallery::run(&args),
+            Command::Schedulers => lists::schedulers(),
+            Command::Orderings => lists::orderings(),
+            Command::Completions { shell } => lists::completions(shell),
+        };
+        done.map_or_else(|failure: Failure| failure.report(), |()| SOLVED)
+    })
+}

@@ -1,0 +1,89 @@
+//! The outcome as one JSON object. Keys are added and never renamed.
+
+use super::Outcome;
+use serde_json::{Value, json};
+use treeqr::VERSION;
+
+impl Outcome {
+    /// The object.
+    pub fn json(&self) -> Value {
+        let s = &self.solution.symbolic;
+        let (run, quality) = (&self.solution.run, &self.verdict.worst);
+        let (stats, predicted, summary) = (run.stats(), run.prediction(), &self.summary);
+        let codelets: Vec<_> = summary
+            .codelets
+            .iter()
+            .map(|c| {
+                json!({
+                    "name": c.name,
+                    "count": c.count,
+                    "time_s": c.time_ns as f64 / 1e9,
+                    "flops": c.flops,
+                    "share": c.share,
+                    "gflops": c.gflops(),
+                })
+            })
+            .collect();
+        let workers: Vec<_> = summary
+            .workers
+            .iter()
+            .map(|w| {
+                json!({
+                    "worker": w.worker,
+                    "tasks": w.tasks,
+                    "executing_s": w.executing_ns as f64 / 1e9,
+                    "runtime_s": w.runtime_ns as f64 / 1e9,
+                    "idle_s": (w.idle_ns + w.sleeping_ns) as f64 / 1e9,
+                })
+            })
+            .collect();
+        json!({
+            "matrix": {"rows": s.nrows(), "cols": s.ncols(), "nnz": s.nnz()},
+            "source": self.problem.source.to_string(),
+            "rhs": {
+                "source": self.rhs.source.as_ref().map_or("ones".to_owned(), ToString::to_string),
+                "cols": self.rhs.b.ncols(),
+            },
+            "problem": s.problem().name(),
+            "ordering": s.ordering(),
+            "ordering_why": s.ordering_why(),
+            "scheduler": stats.scheduler,
+            "threads": stats.threads,
+            "flops": summary.flops,
+            "predicted_flops": predicted.flops,
+            "nnz_r": s.nnz_r(),
+            "nnz_h": s.nnz_h(),
+            "fronts": s.fronts().len(),
+            "depth": s.depth(),
+            "singletons": s.singletons(),
+            "times_s": {
+                "read": self.read.as_secs_f64(),
+                "analyse": self.analysed.as_secs_f64(),
+                "factorize": self.solution.factorize_time.as_secs_f64(),
+                "solve": self.solution.solve_time.as_secs_f64(),
+                "total": self.total.as_secs_f64(),
+            },
+            "gflops": self.gflops(),
+            "machine_gflops": self.peak,
+            "peak_bytes": stats.peak_bytes,
+            "predicted_peak_bytes": predicted.peak_bytes,
+            "rank": s.nrows().min(s.ncols()),
+            "rank_tolerance": run.tolerance(),
+            "solution_norm": quality.solution_norm,
+            "residual_norm": quality.residual_norm,
+            "normal_residual": quality.normal_residual,
+            "consistent": quality.consistent,
+            "tasks": stats.tasks,
+            "codelets": codelets,
+            "workers": workers,
+            "occupancy": summary.occupancy,
+            "records": {
+                "kept": summary.kept,
+                "dropped": summary.dropped,
+                "ns_per_task": summary.ns_per_record,
+            },
+            "output": self.output.as_ref().map(|p| p.to_string_lossy()),
+            "version": VERSION,
+        })
+    }
+}

@@ -1,0 +1,103 @@
+//! `treeqr solve`: the whole way from a file to x.
+
+mod json;
+mod report;
+mod verdict;
+
+use super::bar::Bar;
+use super::cli::SolveArgs;
+use super::failure::Failure;
+use super::input::{Problem, Rhs, read_matrix, read_rhs};
+use super::{page, peak, stop};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+use treeqr::matrices::Output;
+use treeqr::profiling::Summary;
+use treeqr::{Config, Dense, FactorOptions, Progress, Solution, analyse, solve_analysed};
+use verdict::Verdict;
+
+/// All that the summary and the JSON tell.
+struct Outcome {
+    problem: Problem,
+    rhs: Rhs,
+    solution: Solution<f64>,
+    summary: Summary,
+    verdict: Verdict,
+    read: Duration,
+    analysed: Duration,
+    total: Duration,
+    /// GFlop/s of the machine's matrix product.
+    peak: f64,
+    output: Option<PathBuf>,
+}
+
+/// Solves, writes x, and tells how it went.
+pub fn run(args: &SolveArgs) -> Result<(), Failure> {
+    stop::watch();
+    let options = args.analysis.options()?;
+    let output = args.output.as_ref().map(Output::create).transpose()?;
+    output.iter().for_each(stop::remove_at_stop);
+    let config = Config {
+        scheduler: args.scheduler,
+        ..Config::with_threads(args.analysis.threads.into())
+    };
+    let factor = FactorOptions {
+        run: config,
+        ..FactorOptions::default()
+    };
+
+    let bar = Bar::new();
+    bar.phase("reading");
+    let begin = Instant::now();
+    let problem = read_matrix(&args.matrix)?;
+    let rhs = read_rhs(args.rhs.as_ref(), &problem)?;
+    let read = begin.elapsed();
+
+    let about = |e: treeqr::Error| Failure::from(e).about(&problem.source);
+    let (a, b) = (&problem.loaded.matrix, &rhs.b);
+    bar.phase("analysing");
+    let symbolic = analyse(a.pattern(), &options).map_err(about)?;
+    let analysed = begin.elapsed() - read;
+
+    let progress = Progress::default();
+    bar.factorize(&progress);
+    let nrhs = b.ncols();
+    let solution =
+        solve_analysed(&symbolic, a, b.values(), nrhs, &factor, &progress).map_err(about)?;
+    bar.phase("checking");
+    let x = Dense::new(a.ncols(), nrhs, solution.x.clone()).expect("a solution for each");
+    let verdict = Verdict::of(symbolic.problem(), a, &x, b);
+    let total = begin.elapsed();
+
+    if let Some(output) = output {
+        bar.phase("writing");
+        output.write_dense(&x, &format!("x by treeqr solve {}", problem.source))?;
+    }
+    let summary = solution.run.summary();
+    let peak = peak::measure(solution.run.stats().threads);
+    drop(bar);
+    let outcome = Outcome {
+        problem,
+        rhs,
+        solution,
+        summary,
+        verdict,
+        read,
+        analysed,
+        total,
+        peak,
+        output: args.output.clone(),
+    };
+    page::print(&if args.json {
+        format!("{:#}\n", outcome.json())
+    } else {
+        outcome.text()
+    })
+}
+
+impl Outcome {
+    /// Flops over the time of the factorization.
+    fn gflops(&self) -> f64 {
+        self.summary.flops as f64 / self.solution.factorize_time.as_secs_f64() / 1e9
+    }
+}

@@ -1,0 +1,234 @@
+//! The outcome as a page of text.
+
+use super::super::analyse::{describe, describe_tree};
+use super::super::bars::{bar, split};
+use super::super::page::{FAINT, Page, TITLE, WARN, WORK};
+use super::super::units::{count, norm, percent, plural, si, three, time};
+use super::Outcome;
+use std::time::Duration;
+use treeqr::profiling::WorkerSummary;
+
+/// Columns of a bar.
+const BAR: usize = 24;
+/// Columns of a worker's bar.
+const WIDE: usize = 36;
+/// More workers than this are shown as one.
+const WORKERS: usize = 16;
+
+impl Outcome {
+    /// The page.
+    pub fn text(&self) -> String {
+        let mut page = Page::default();
+        page.title("Solved", &self.problem.source.to_string());
+        page.gap();
+        self.problem(&mut page);
+        page.gap();
+        self.times(&mut page);
+        page.gap();
+        self.speed_and_memory(&mut page);
+        page.gap();
+        self.tasks(&mut page);
+        page.gap();
+        self.workers(&mut page);
+        page.gap();
+        self.x(&mut page);
+        page.text()
+    }
+
+    fn problem(&self, page: &mut Page) {
+        let symbolic = &self.solution.symbolic;
+        describe(page, symbolic);
+        let b = match &self.rhs.source {
+            None => format!(
+                "all ones ({}), since no --rhs was given",
+                count(self.rhs.b.nrows())
+            ),
+            Some(source) => match self.rhs.b.ncols() {
+                1 => source.to_string(),
+                n => format!("{source}, {n} columns"),
+            },
+        };
+        page.row("b", &b);
+        describe_tree(page, symbolic);
+    }
+
+    fn times(&self, page: &mut Page) {
+        let phases = [
+            ("read", self.read),
+            ("analyse", self.analysed),
+            ("factorize", self.solution.factorize_time),
+            ("solve", self.solution.solve_time),
+        ];
+        let mut label = "Time";
+        for (name, t) in phases {
+            let part = ratio(t, self.total);
+            let shown = percent(part);
+            page.row(
+                label,
+                &format!(
+                    "{name:<10} {:>8}  {WORK}{}{WORK:#} {shown:>6}",
+                    time(t),
+                    bar(part, BAR)
+                ),
+            );
+            label = "";
+        }
+        let total = format!("{:>8}", time(self.total));
+        let total = total.trim_end();
+        page.row("", &format!("{:<10} {TITLE}{total}{TITLE:#}", "total"));
+    }
+
+    fn speed_and_memory(&self, page: &mut Page) {
+        let run = &self.solution.run;
+        let (predicted, done) = (run.prediction().flops, self.summary.flops);
+        let flops = if predicted == done {
+            format!("{}, exactly as predicted", si(done as f64, "flop"))
+        } else {
+            format!(
+                "{}, predicted {}",
+                si(done as f64, "flop"),
+                si(predicted as f64, "flop")
+            )
+        };
+        page.row("Work", &flops);
+        let threads = run.stats().threads;
+        page.row(
+            "Speed",
+            &format!(
+                "{TITLE}{}{TITLE:#}, {} of {} (matrix products here on {}, measured)",
+                si(1e9 * self.gflops(), "Flop/s"),
+                percent(self.gflops() / self.peak),
+                si(1e9 * self.peak, "Flop/s"),
+                plural(threads, "thread", "threads"),
+            ),
+        );
+        page.row(
+            "Memory",
+            &format!(
+                "{} at the peak, predicted {} for a sequential run",
+                si(run.stats().peak_bytes as f64, "B"),
+                si(run.prediction().peak_bytes as f64, "B"),
+            ),
+        );
+    }
+
+    fn tasks(&self, page: &mut Page) {
+        let head = format!(
+            "{FAINT}{:<12} {:>10} {:>8} {:>7} {:>14}{FAINT:#}",
+            "", "count", "time", "share", "speed"
+        );
+        page.row("Tasks", &head);
+        for c in &self.summary.codelets {
+            let speed = if c.flops == 0 {
+                "–".to_owned()
+            } else {
+                si(1e9 * c.gflops(), "Flop/s")
+            };
+            page.row(
+                "",
+                &format!(
+                    "{:<12} {:>10} {:>8} {:>7} {speed:>14}  {WORK}{}{WORK:#}",
+                    c.name,
+                    count(c.count),
+                    time(Duration::from_nanos(c.time_ns)),
+                    percent(c.share),
+                    bar(c.share, BAR).trim_end(),
+                ),
+            );
+        }
+    }
+
+    fn workers(&self, page: &mut Page) {
+        let summary = &self.summary;
+        page.row(
+            "Workers",
+            &format!(
+                "{} by the scheduler {}, {} of their time in tasks",
+                summary.workers.len(),
+                summary.scheduler,
+                percent(summary.occupancy)
+            ),
+        );
+        if summary.workers.len() <= WORKERS {
+            for w in &summary.workers {
+                page.row("", &format!("{:>3}  {}", w.worker, occupancy(&[w])));
+            }
+        } else {
+            let all: Vec<_> = summary.workers.iter().collect();
+            page.row("", &format!("all  {}", occupancy(&all)));
+        }
+        let tasks: u64 = summary.codelets.iter().map(|c| c.count).sum();
+        let in_tasks: u64 = summary.codelets.iter().map(|c| c.time_ns).sum();
+        let cost = tasks as f64 * summary.ns_per_record / (in_tasks as f64).max(1.0);
+        let dropped = match summary.dropped {
+            0 => String::new(),
+            n => format!("; {WARN}{} did not fit{WARN:#}", count(n)),
+        };
+        page.row(
+            "Recorder",
+            &format!(
+                "{} records, {} ns a task: {} of the time in tasks{dropped}",
+                count(summary.kept),
+                three(summary.ns_per_record),
+                percent(cost),
+            ),
+        );
+    }
+
+    fn x(&self, page: &mut Page) {
+        let q = &self.verdict.worst;
+        let each = match self.rhs.b.ncols() {
+            1 => String::new(),
+            n => format!("   {FAINT}the largest of {} columns{FAINT:#}", count(n)),
+        };
+        let relative = if q.consistent {
+            "‖r‖ / (‖A‖ ‖x‖ + ‖b‖)"
+        } else {
+            "‖Aᵀr‖ / (‖A‖ ‖r‖)"
+        };
+        let mut figure = |label, what: &str, value: &str, end: &str| {
+            page.row(label, &format!("{what:<22} {TITLE}{value}{TITLE:#}{end}"));
+        };
+        figure("x", "‖x‖", &norm(q.solution_norm), &each);
+        figure("", "‖r‖, r = b − A x", &norm(q.residual_norm), "");
+        figure("", relative, &norm_short(q.normal_residual), "");
+        if let Some(path) = &self.output {
+            page.row("", &format!("{:<22} {}", "written to", path.display()));
+        }
+        page.gap();
+        let (style, sentence) = self.verdict.sentence();
+        page.plain(&format!("  {style}{sentence}{style:#}"));
+    }
+}
+
+fn ratio(part: Duration, whole: Duration) -> f64 {
+    part.as_secs_f64() / whole.as_secs_f64().max(1e-9)
+}
+
+/// Two digits are enough to judge.
+fn norm_short(x: f64) -> String {
+    if x == 0.0 {
+        "0".to_owned()
+    } else {
+        format!("{x:.1e}")
+    }
+}
+
+/// A bar of what workers did, and the parts in figures.
+fn occupancy(workers: &[&WorkerSummary]) -> String {
+    let sum = |part: fn(&WorkerSummary) -> u64| workers.iter().map(|w| part(w)).sum::<u64>() as f64;
+    let tasks = sum(|w| w.executing_ns);
+    let runtime = sum(|w| w.runtime_ns);
+    let idle = sum(|w| w.idle_ns + w.sleeping_ns);
+    let all = (tasks + runtime + idle).max(1.0);
+    let [t, r, i] = split([tasks, runtime, idle], WIDE);
+    format!(
+        "{WORK}{}{WORK:#}{WARN}{}{WARN:#}{FAINT}{}{FAINT:#}  tasks {:>5}, runtime {:>6}, idle {:>6}",
+        "█".repeat(t),
+        "▒".repeat(r),
+        "░".repeat(i),
+        percent(tasks / all),
+        percent(runtime / all),
+        percent(idle / all),
+    )
+}

@@ -1,0 +1,110 @@
+//! A = Q R with Q kept, for right-hand sides that come later.
+
+use crate::error::Error;
+use crate::progress::{Progress, Watched};
+use crate::run::Run;
+use std::sync::Arc;
+use treeqr_matrices::Csc;
+use treeqr_profiling::{Recorder, RecorderOptions};
+use treeqr_solver::{FactorOptions, FactorScalar, Factors, Prediction, RunShape, Symbolic};
+
+/// A factorized matrix.
+pub struct Factorization<T> {
+    factors: Factors<T>,
+    run: Run,
+}
+
+/// Factorizes A = Q R (A^H = Q R for a wide A) and keeps Q, whatever `options.keep_q` says.
+///
+/// # Errors
+/// [`Error::Solve`]: another pattern than the analysed one, values that are not finite, linearly dependent columns (rows,
+/// when A is wide), and whatever ends the run.
+pub fn factorize<T: FactorScalar>(
+    symbolic: &Arc<Symbolic>,
+    a: &Csc<T>,
+    options: &FactorOptions,
+) -> Result<Factorization<T>, Error> {
+    factorize_watched(symbolic, a, options, &Progress::default())
+}
+
+/// As [`factorize`], for another thread to see how far it has come.
+///
+/// # Errors
+/// As [`factorize`].
+pub fn factorize_watched<T: FactorScalar>(
+    symbolic: &Arc<Symbolic>,
+    a: &Csc<T>,
+    options: &FactorOptions,
+    progress: &Progress,
+) -> Result<Factorization<T>, Error> {
+    let options = FactorOptions {
+        keep_q: true,
+        ..options.clone()
+    };
+    let (factors, run) = recorded(symbolic, a, &[], 0, &options, progress)?;
+    Ok(Factorization { factors, run })
+}
+
+impl<T: FactorScalar> Factorization<T> {
+    /// x for one right-hand side with an entry for every row of A.
+    ///
+    /// # Errors
+    /// [`Error::Solve`]: a wrong length, values that are not finite.
+    pub fn solve(&self, b: &[T]) -> Result<Vec<T>, Error> {
+        self.solve_many(b, 1)
+    }
+
+    /// The solutions for `nrhs` right-hand sides, one column after the other.
+    ///
+    /// # Errors
+    /// As [`Self::solve`].
+    pub fn solve_many(&self, b: &[T], nrhs: usize) -> Result<Vec<T>, Error> {
+        Ok(self.factors.solve(b, nrhs)?)
+    }
+
+    /// R and Q.
+    pub fn factors(&self) -> &Factors<T> {
+        &self.factors
+    }
+
+    /// The analysis that it was made with.
+    pub fn symbolic(&self) -> &Arc<Symbolic> {
+        self.factors.symbolic()
+    }
+
+    /// What it took.
+    pub fn run(&self) -> &Run {
+        &self.run
+    }
+}
+
+/// Room for every record that a run with this prediction makes.
+fn room_for(prediction: &Prediction) -> RecorderOptions {
+    let size = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
+    RecorderOptions {
+        memory_events: size(prediction.buffers.0 + prediction.buffers.1),
+        accesses: size(prediction.accesses),
+        ..RecorderOptions::for_tasks(size(prediction.task_count()))
+    }
+}
+
+/// The factorization with the recorder attached, which has room for as many tasks as are predicted.
+pub(crate) fn recorded<T: FactorScalar>(
+    symbolic: &Arc<Symbolic>,
+    a: &Csc<T>,
+    b: &[T],
+    nrhs: usize,
+    options: &FactorOptions,
+    progress: &Progress,
+) -> Result<(Factors<T>, Run), Error> {
+    let prediction = symbolic.predict(RunShape::of::<T>(nrhs, options.keep_q));
+    progress.begin(prediction.flops);
+    let recorder = Recorder::new(room_for(&prediction));
+    let watched = Watched {
+        recorder: &recorder,
+        progress,
+    };
+    let done = treeqr_solver::factorize(symbolic, a, b, nrhs, options, &watched)?;
+    let run = Run::new(done.prediction, done.stats, done.tolerance, recorder);
+    Ok((done.factors, run))
+}

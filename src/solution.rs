@@ -1,0 +1,104 @@
+//! From A and b to x, with nothing kept that x does not need.
+
+use crate::error::Error;
+use crate::factorization::recorded;
+use crate::progress::Progress;
+use crate::run::Run;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use treeqr_matrices::Csc;
+use treeqr_runtime::Config;
+use treeqr_solver::{FactorOptions, FactorScalar, Options, Symbolic, check_rhs};
+
+/// The options of all steps.
+#[derive(Clone, Debug, Default)]
+pub struct Settings {
+    /// Of the analysis.
+    pub analysis: Options,
+    /// Of the factorization.
+    pub factorization: FactorOptions,
+}
+
+impl Settings {
+    /// The defaults on `threads` workers.
+    pub fn with_threads(threads: usize) -> Self {
+        Settings {
+            analysis: Options {
+                threads,
+                ..Options::default()
+            },
+            factorization: FactorOptions {
+                run: Config::with_threads(threads),
+                ..FactorOptions::default()
+            },
+        }
+    }
+}
+
+/// x, and what it took.
+#[derive(Debug)]
+pub struct Solution<T> {
+    /// The solutions, one column after the other.
+    pub x: Vec<T>,
+    /// The analysis.
+    pub symbolic: Arc<Symbolic>,
+    /// The run of the factorization.
+    pub run: Run,
+    /// Wall time of the factorization.
+    pub factorize_time: Duration,
+    /// Wall time from the factors to x.
+    pub solve_time: Duration,
+}
+
+/// The solutions for `nrhs` right-hand sides, columns of as many entries as A has rows. A tall or square A carries them
+/// along while it is factorized and keeps no Q.
+///
+/// # Errors
+/// [`Error::Analyse`] and [`Error::Solve`], as [`analyse`](crate::analyse) and [`factorize`](crate::factorize).
+pub fn solve<T: FactorScalar>(
+    a: &Csc<T>,
+    b: &[T],
+    nrhs: usize,
+    settings: &Settings,
+) -> Result<Solution<T>, Error> {
+    let symbolic = crate::analyse(a.pattern(), &settings.analysis)?;
+    let progress = Progress::default();
+    solve_analysed(&symbolic, a, b, nrhs, &settings.factorization, &progress)
+}
+
+/// As [`solve`], for a pattern that was analysed before, and for another thread to see how far it has come.
+///
+/// # Errors
+/// [`Error::Solve`].
+pub fn solve_analysed<T: FactorScalar>(
+    symbolic: &Arc<Symbolic>,
+    a: &Csc<T>,
+    b: &[T],
+    nrhs: usize,
+    options: &FactorOptions,
+    progress: &Progress,
+) -> Result<Solution<T>, Error> {
+    let begin = Instant::now();
+    check_rhs(b, a.nrows(), nrhs)?;
+    // The shortest x of a wide A is Q R^{-H} b: there b comes last.
+    let late = symbolic.transposed() || nrhs == 0;
+    let options = FactorOptions {
+        keep_q: options.keep_q || late,
+        ..options.clone()
+    };
+    let (early_b, early) = if late { (&[][..], 0) } else { (b, nrhs) };
+    let (factors, run) = recorded(symbolic, a, early_b, early, &options, progress)?;
+    let factorize_time = begin.elapsed();
+    let x = if late {
+        factors.solve(b, nrhs)?
+    } else {
+        factors.solution()
+    };
+    Ok(Solution {
+        x,
+        symbolic: symbolic.clone(),
+        run,
+        factorize_time,
+        solve_time: begin.elapsed() - factorize_time,
+    })
+}

@@ -1,0 +1,13 @@
+//! The program as a whole: the command as users run it, and the library on real matrices.
+
+mod bad_input;
+mod command;
+mod dense;
+mod gallery;
+mod help;
+mod json;
+mod library;
+mod lsqr;
+mod real;
+mod solutions;
+mod stop;
