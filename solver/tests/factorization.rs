@@ -129,3 +129,23 @@ fn predictions_hold_to_the_unit() {
         }
     }
 }
+
+/// In whole fronts the factors are R and H and nothing else: their bytes are the predicted entries.
+#[test]
+fn factors_hold_the_predicted_entries() {
+    for name in ["grid3d-9", "lp-150", "pose-40", "stencil27-6"] {
+        let a = treeqr_matrices::gallery::make(name)
+            .expect("gallery")
+            .matrix;
+        let (symbolic, factored) = factor(&a, &options(|_| ()));
+        assert_eq!(symbolic.unit_counts().1, 0, "{name}: no front in tiles");
+        // Rows of singletons are entries of R that stay in A.
+        let rows: u64 = symbolic.fronts().iter().map(|f| f.r_entries() as u64).sum();
+        assert!(rows <= symbolic.nnz_r());
+        assert_eq!(
+            factored.factors.bytes(),
+            8 * (rows + symbolic.nnz_h()),
+            "{name}"
+        );
+    }
+}
