@@ -1,4 +1,44 @@
 //! Sparse linear least squares by a multifrontal QR factorization: analysis, factorization, solve.
+//!
+//! A factorization is a sequential program of tasks (`plan`) that the runtime runs in parallel; the analysis knows
+//! beforehand, to the unit, what it will do.
+//!
+//! ```
+//! use std::sync::Arc;
+//! use treeqr_matrices::gallery;
+//! use treeqr_solver::{FactorOptions, Options, RunShape, analyse, factorize, quality};
+//!
+//! let network = gallery::make("survey-20x10").expect("a gallery name");
+//! let (a, b) = (network.matrix, network.rhs.expect("a survey has observations"));
+//!
+//! // The pattern alone decides what will be done ...
+//! let symbolic = Arc::new(analyse(a.pattern(), &Options::default())?);
+//! let prediction = symbolic.predict(RunShape::of::<f64>(1, false));
+//!
+//! // ... for any values. b is carried along and nothing of Q is kept; `()` is nobody who observes.
+//! let done = factorize(&symbolic, &a, &b, 1, &FactorOptions::default(), &())?;
+//! assert_eq!(done.stats.tasks, prediction.task_count());
+//! let x = done.factors.solution();
+//! assert!(quality(&a, &x, &b).normal_residual < 1e-10);
+//!
+//! // With Q kept, right-hand sides may come later.
+//! let keep = FactorOptions { keep_q: true, ..FactorOptions::default() };
+//! let factors = factorize(&symbolic, &a, &[], 0, &keep, &())?.factors;
+//! let y = factors.solve(&b, 1)?;
+//! assert_eq!(y.len(), x.len());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! | module | subject |
+//! | --- | --- |
+//! | `analysis` | pattern to [`Symbolic`]: ordering, tree, fronts, tiles, groups |
+//! | `plan` | handles and tasks of one run; [`Prediction`] |
+//! | `numeric` | the codelets, [`factorize`], [`Factors`] |
+//! | `solve` | R, Q and their adjoints; x; [`quality`] |
+//!
+//! W is the matrix that is factorized: A when it is square or tall, A^H when it is wide. This crate knows no file, no
+//! clock and no recorder.
+
 mod analysis;
 mod error;
 mod numeric;
