@@ -46,14 +46,14 @@ pub(super) fn packed_start(front: &Front, j: usize) -> usize {
 }
 
 impl<T: FactorScalar> App<'_, T> {
-    /// Takes the memory of a front in tiles.
+    /// Takes the memory of one tile column of a front.
     pub fn init_front(
         &self,
         task: &TaskContext<'_>,
         _: &mut super::app::Scratch<T>,
     ) -> Result<(), TaskFailure> {
-        let f = task.task().params[0] as usize;
-        for (handle, bytes) in self.plan.front_buffers(f) {
+        let [f, j, ..] = task.task().params;
+        for (handle, bytes) in self.plan.column_buffers(f as usize, j) {
             task.allocate(handle, bytes)?;
         }
         Ok(())

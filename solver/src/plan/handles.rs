@@ -5,6 +5,7 @@
 //! by geqrt); the same for the steps of the binary tree; its tiles of the right-hand sides.
 
 use super::panel::{Step, steps};
+use super::tasks::RHS;
 use super::{Layout, Plan};
 use crate::analysis::groups::Unit;
 use treeqr_runtime::Handle;
@@ -123,25 +124,37 @@ impl Plan<'_> {
 
     /// Every buffer of a front in tiles, with its size in bytes.
     pub fn front_buffers(&self, f: usize) -> Vec<(Handle, usize)> {
+        let columns = 0..self.tiling(f).grid().1 as u32;
+        columns
+            .chain([RHS])
+            .flat_map(|j| self.column_buffers(f, j))
+            .collect()
+    }
+
+    /// The buffers of tile column `j` of a front: its tiles, and what the panel needs if there is one. Column [`RHS`]:
+    /// the tiles of the right-hand sides.
+    pub fn column_buffers(&self, f: usize, j: u32) -> Vec<(Handle, usize)> {
         let t = self.tiling(f);
-        let (_, q) = t.grid();
         let bytes = |entries: usize| entries * self.shape.scalar_bytes;
-        let mut out = Vec::new();
-        for j in 0..q {
-            for i in 0..t.depth[j] as usize {
-                out.push((self.tile(f, i, j), bytes(t.height(i) * t.width(j))));
-            }
+        if j == RHS {
+            let rows = if self.shape.nrhs > 0 {
+                self.tile_rows(f)
+            } else {
+                0
+            };
+            return (0..rows)
+                .map(|i| (self.rhs(f, i), bytes(t.height(i) * self.shape.nrhs)))
+                .collect();
         }
-        for k in 0..t.panels {
-            for step in steps(t, k) {
-                let (handle, entries) = self.step_factor(f, k, step);
-                out.push((handle, bytes(entries)));
-            }
-        }
-        if self.shape.nrhs > 0 {
-            for i in 0..self.tile_rows(f) {
-                out.push((self.rhs(f, i), bytes(t.height(i) * self.shape.nrhs)));
-            }
+        let j = j as usize;
+        let tiles =
+            (0..t.depth[j] as usize).map(|i| (self.tile(f, i, j), bytes(t.height(i) * t.width(j))));
+        let mut out: Vec<_> = tiles.collect();
+        if j < t.panels {
+            out.extend(steps(t, j).into_iter().map(|step| {
+                let (handle, entries) = self.step_factor(f, j, step);
+                (handle, bytes(entries))
+            }));
         }
         out
     }

@@ -190,7 +190,10 @@ impl Plan<'_> {
                     take(self.group_cb_bytes(at));
                 }
             }
-            codelet::INIT_FRONT => self.front_buffers(at).iter().for_each(|b| take(b.1)),
+            codelet::INIT_FRONT => self
+                .column_buffers(at, task.params[1])
+                .iter()
+                .for_each(|b| take(b.1)),
             codelet::CLEAN_FRONT => {
                 let mut free = |bytes: usize| {
                     out.freed += 1;

@@ -167,20 +167,27 @@ impl Plan<'_> {
         }
     }
 
-    /// Takes the front's memory and the rows of A. It waits until every child has begun to leave rows: activated all at
-    /// once, the fronts would fill the memory.
+    /// Takes the front's memory, by tile columns, and the rows of A. The first column waits until every child has begun to
+    /// leave rows, and the others wait for the first: activated all at once, the fronts would fill the memory.
     fn activate(&self, f: usize, out: &mut Vec<TaskSpec>) {
         let t = self.tiling(f);
-        let mut task = spec(codelet::INIT_FRONT, f as u32, [f as u32, 0, 0, 0]);
-        for (handle, _) in self.front_buffers(f) {
-            task = task.with(handle, Write);
-        }
-        for &c in &self.front(f).children {
-            if let Some(source) = self.sources(c as usize).first() {
-                task = task.with(source.handle, Read);
+        let columns = (0..t.grid().1 as u32).chain((self.shape.nrhs > 0).then_some(RHS));
+        for j in columns {
+            let mut task = spec(codelet::INIT_FRONT, f as u32, [f as u32, j, 0, 0]);
+            for (handle, _) in self.column_buffers(f, j) {
+                task = task.with(handle, Write);
             }
+            if j == 0 {
+                for &c in &self.front(f).children {
+                    if let Some(source) = self.sources(c as usize).first() {
+                        task = task.with(source.handle, Read);
+                    }
+                }
+            } else {
+                task = task.with(self.tile(f, 0, 0), Read);
+            }
+            out.push(task);
         }
-        out.push(task);
         for &(i, j) in &t.own_tiles {
             let handle = self.tile(f, i as usize, j as usize);
             out.push(
