@@ -6,6 +6,7 @@
 //! | `recorder`, `track` | on the run's threads: fixed-size records into memory of their own |
 //! | `recording` | after the run: the tables, in nanoseconds |
 //! | `metrics` | what the tables say: times per codelet and worker, occupancy, memory peak |
+//! | `efficiency` | what a parallel run lost to granularity, to slower tasks, to waiting and to the runtime |
 //!
 //! ```
 //! use treeqr_profiling::{Recorder, RecorderOptions};
@@ -33,12 +34,14 @@
 //! ```
 
 mod clock;
+mod efficiency;
 mod metrics;
 mod recorder;
 mod recording;
 mod track;
 
 pub use clock::{Calibration, ClockKind};
+pub use efficiency::{Efficiency, TimeSplit};
 pub use metrics::{CodeletSummary, Summary, WorkerSummary};
 pub use recorder::{Recorder, RecorderOptions};
 pub use recording::{AccessRow, MemoryRow, RecordedRun, Recording, StateRow, TaskRow, WorkerRow};

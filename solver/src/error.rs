@@ -110,6 +110,26 @@ pub enum SolveError {
         /// What was asked for.
         what: &'static str,
     },
+    /// A memory limit below what a sequential run takes.
+    #[error(
+        "a memory limit of {limit} bytes is too low: the smallest that works is {smallest} bytes"
+    )]
+    MemoryLimit {
+        /// The limit asked for, in bytes.
+        limit: u64,
+        /// The peak of a sequential run, in bytes.
+        smallest: u64,
+    },
+    /// More memory than there is.
+    #[error(
+        "the factorization needs at least {needed} bytes of memory, and {available} are available"
+    )]
+    TooLarge {
+        /// Bytes of a sequential run's peak and of the workers' scratch.
+        needed: u64,
+        /// Bytes that the system says are available.
+        available: u64,
+    },
     /// The run of the tasks ended early.
     #[error(transparent)]
     Run(#[from] treeqr_runtime::RunError),

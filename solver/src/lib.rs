@@ -50,7 +50,9 @@ mod symbolic;
 pub use analysis::analyse;
 pub use analysis::ordering::{AUTO, ORDERINGS, OrderingEntry, OrderingInput};
 pub use error::{AnalyseError, SolveError};
-pub use numeric::{FactorOptions, FactorScalar, Factored, Factors, check_rhs, factorize};
+pub use numeric::{
+    FactorOptions, FactorScalar, Factored, Factors, MemoryLimit, check_rhs, factorize,
+};
 pub use options::Options;
 pub use plan::{CODELETS, Prediction, RunShape};
 pub use solve::{Quality, Rotated, quality};

@@ -27,6 +27,12 @@ enum Phase {
     Named(&'static str),
     /// A factorization.
     Flops(Progress),
+    /// Runs of a benchmark.
+    Runs {
+        name: String,
+        done: usize,
+        all: usize,
+    },
 }
 
 impl Bar {
@@ -55,6 +61,11 @@ impl Bar {
         self.send(Phase::Flops(progress.clone()));
     }
 
+    /// So many of all runs are done, and `name` comes next.
+    pub fn runs(&self, name: String, done: usize, all: usize) {
+        self.send(Phase::Runs { name, done, all });
+    }
+
     fn send(&self, phase: Phase) {
         if let Some(phases) = &self.phases {
             // Without a watcher there is nothing to show.
@@ -76,19 +87,27 @@ impl Drop for Bar {
 fn watch(phases: &Receiver<Phase>) {
     let begin = Instant::now();
     let mut phase_begin = begin;
+    let mut last_drawn = begin;
     let mut phase = Phase::Named("");
     let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
     loop {
         match phases.recv_timeout(TICK) {
             Ok(next) => {
+                // The time left follows from all runs.
+                if !matches!(next, Phase::Runs { done, .. } if done > 0) {
+                    phase_begin = Instant::now();
+                }
                 phase = next;
-                phase_begin = Instant::now();
-                continue;
+                // Short phases must not keep it from being drawn.
+                if begin.elapsed() < PATIENCE || last_drawn.elapsed() < TICK {
+                    continue;
+                }
             }
             Err(RecvTimeoutError::Disconnected) => break,
             Err(RecvTimeoutError::Timeout) if begin.elapsed() < PATIENCE => continue,
             Err(RecvTimeoutError::Timeout) => {}
         }
+        last_drawn = Instant::now();
         if bar.is_hidden() {
             bar.set_draw_target(ProgressDrawTarget::stderr());
         }
@@ -102,6 +121,19 @@ fn watch(phases: &Receiver<Phase>) {
                 bar.set_length((progress.predicted_flops() / FLOPS).max(1));
                 bar.set_position(progress.flops() / FLOPS);
                 bar.set_message(outlook(progress, phase_begin.elapsed()));
+            }
+            Phase::Runs { name, done, all } => {
+                bar.set_style(style(
+                    "bench {bar:20.green/dim} {pos:>3} of {len} runs  {wide_msg}",
+                ));
+                bar.set_length(*all as u64);
+                bar.set_position(*done as u64);
+                let per_run = phase_begin.elapsed().div_f64((*done).max(1) as f64);
+                let left = match done {
+                    0 => String::new(),
+                    done => format!(", {} left", whole_seconds(per_run * (all - done) as u32)),
+                };
+                bar.set_message(format!("{name}{left}"));
             }
         }
         bar.tick();

@@ -42,6 +42,11 @@ impl Failure {
         self
     }
 
+    /// What went wrong, in one line.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
     /// Tells the user, and gives the exit code.
     pub fn report(&self) -> u8 {
         let bold = Style::new().bold();

@@ -1,6 +1,6 @@
 //! From the words of the command line to matrices, right-hand sides, column orders and options.
 
-use super::cli::AnalysisArgs;
+use super::cli::{AnalysisArgs, TreeArgs};
 use super::failure::Failure;
 use clap::builder::{PossibleValue, TypedValueParser};
 use clap::error::ErrorKind;
@@ -37,6 +37,62 @@ impl TypedValueParser for SchedulerParser {
         let value = |e: &SchedulerEntry| PossibleValue::new(e.name).help(e.about);
         Some(Box::new(SCHEDULERS.iter().map(value)))
     }
+}
+
+/// A word of `--schedulers`.
+#[derive(Clone, Copy)]
+pub enum SchedulerChoice {
+    /// The whole table.
+    All,
+    /// A line of it.
+    One(&'static SchedulerEntry),
+}
+
+/// A scheduler by its name, or `all`.
+#[derive(Clone)]
+pub struct SchedulersParser;
+
+impl TypedValueParser for SchedulersParser {
+    type Value = SchedulerChoice;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        arg: Option<&clap::Arg>,
+        value: &OsStr,
+    ) -> Result<SchedulerChoice, clap::Error> {
+        if value == ALL {
+            return Ok(SchedulerChoice::All);
+        }
+        let entry = SchedulerParser.parse_ref(command, arg, value)?;
+        Ok(SchedulerChoice::One(entry))
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        let all = PossibleValue::new(ALL).help("every scheduler");
+        let value = |e: &SchedulerEntry| PossibleValue::new(e.name).help(e.about);
+        Some(Box::new(
+            std::iter::once(all).chain(SCHEDULERS.iter().map(value)),
+        ))
+    }
+}
+
+/// Every scheduler.
+const ALL: &str = "all";
+
+/// The schedulers that the words stand for, each once, in their order.
+pub fn chosen_schedulers(words: &[SchedulerChoice]) -> Vec<&'static SchedulerEntry> {
+    let mut chosen: Vec<&'static SchedulerEntry> = Vec::new();
+    let entries = words.iter().flat_map(|&word| match word {
+        SchedulerChoice::All => SCHEDULERS.iter().collect(),
+        SchedulerChoice::One(entry) => vec![entry],
+    });
+    for entry in entries {
+        if chosen.iter().all(|known| known.name != entry.name) {
+            chosen.push(entry);
+        }
+    }
+    chosen
 }
 
 /// What `--ordering` says.
@@ -100,8 +156,15 @@ fn invalid(message: &str) -> clap::Error {
 impl AnalysisArgs {
     /// The options of the analysis. Reads the file with the order, if there is one.
     pub fn options(&self) -> Result<Options, Failure> {
+        self.tree.options(self.threads.into())
+    }
+}
+
+impl TreeArgs {
+    /// The options of an analysis for so many workers. Reads the file with the order, if there is one.
+    pub fn options(&self, threads: usize) -> Result<Options, Failure> {
         let mut options = Options {
-            threads: self.threads.into(),
+            threads,
             mb: self.mb,
             nb: self.nb,
             ib: self.ib,

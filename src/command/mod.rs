@@ -4,6 +4,7 @@
 //! | --- | --- |
 //! | `cli` | subcommands, flags and help texts |
 //! | `solve` | `treeqr solve`: the whole way, with its summary and JSON |
+//! | `bench` | `treeqr bench`: schedulers compared, with statistics, table, JSON and CSV |
 //! | `analyse`, `info`, `gallery`, `lists` | the other subcommands |
 //! | `input` | matrices, right-hand sides and orders from the words of the command line |
 //! | `failure` | what went wrong, with exit code and hint |
@@ -15,6 +16,7 @@
 mod analyse;
 mod bar;
 mod bars;
+mod bench;
 mod cli;
 mod failure;
 mod gallery;
@@ -63,6 +65,7 @@ pub fn run() -> ExitCode {
             Command::Analyse(args) => analyse::run(&args),
             Command::Info(args) => info::run(&args),
             Command::Gallery(args) => gallery::run(&args),
+            Command::Bench(args) => bench::run(&args),
             Command::Schedulers => lists::schedulers(),
             Command::Orderings => lists::orderings(),
             Command::Completions { shell } => lists::completions(shell),

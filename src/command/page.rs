@@ -61,6 +61,13 @@ impl Page {
         }
     }
 
+    /// A text without colours, set in as far as labels and broken into lines.
+    pub fn indented_by_two(&mut self, text: &str) {
+        for line in broken(text, WIDTH - 2) {
+            self.plain(&format!("  {line}"));
+        }
+    }
+
     /// A line without a label, as it is.
     pub fn plain(&mut self, text: &str) {
         self.0.push_str(text);

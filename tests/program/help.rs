@@ -4,12 +4,13 @@ use crate::command::run;
 
 #[test]
 fn help_texts() {
-    let pages: [&[&str]; 9] = [
+    let pages: [&[&str]; 10] = [
         &["--help"],
         &["solve", "--help"],
         &["analyse", "--help"],
         &["info", "--help"],
         &["gallery", "--help"],
+        &["bench", "--help"],
         &["schedulers", "--help"],
         &["orderings", "--help"],
         &["completions", "--help"],
@@ -35,6 +36,7 @@ fn every_subcommand_shows_examples_and_solve_its_exit_codes() {
         "analyse",
         "info",
         "gallery",
+        "bench",
         "schedulers",
         "orderings",
         "completions",

@@ -1,6 +1,7 @@
 //! The program as a whole: the command as users run it, and the library on real matrices.
 
 mod bad_input;
+mod bench;
 mod command;
 mod dense;
 mod gallery;

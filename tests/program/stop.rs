@@ -7,10 +7,28 @@ use std::time::{Duration, Instant};
 
 #[test]
 fn ctrl_c_leaves_nothing_behind() {
+    stopped_in_the_middle(&["solve", "gallery:grid3d-40", "--threads", "1"], "x.mtx");
+}
+
+#[test]
+fn ctrl_c_leaves_nothing_of_a_benchmark_behind() {
+    let args = [
+        "bench",
+        "gallery:grid3d-10",
+        "--threads",
+        "1",
+        "--reps",
+        "10000",
+    ];
+    stopped_in_the_middle(&args, "runs.csv");
+}
+
+fn stopped_in_the_middle(args: &[&str], file: &str) {
     let folder = Folder::new();
     let mut child = treeqr()
-        .args(["solve", "gallery:grid3d-40", "--threads", "1", "--output"])
-        .arg(folder.path("x.mtx"))
+        .args(args)
+        .arg("--output")
+        .arg(folder.path(file))
         .stdout(Stdio::null())
         .stderr(Stdio::piped())
         .spawn()

@@ -1,6 +1,7 @@
 //! What the tasks run on.
 
 use super::FactorScalar;
+use super::limit::Gate;
 use crate::plan::{Plan, ScratchSize, codelet};
 use treeqr_runtime::{Application, Codelet};
 
@@ -11,6 +12,8 @@ pub(super) struct App<'a, T: FactorScalar> {
     pub values: &'a [T],
     /// Right-hand sides: columns of as many entries as the factorized matrix has rows.
     pub rhs: &'a [T],
+    /// Where memory is reserved, if it is limited.
+    pub gate: Option<Gate>,
     size: ScratchSize,
     codelets: [Codelet<Self>; 9],
 }
@@ -24,7 +27,7 @@ pub(super) struct Scratch<T> {
 }
 
 impl<'a, T: FactorScalar> App<'a, T> {
-    pub fn new(plan: Plan<'a>, values: &'a [T], rhs: &'a [T]) -> Self {
+    pub fn new(plan: Plan<'a>, values: &'a [T], rhs: &'a [T], gate: Option<Gate>) -> Self {
         let size = plan.scratch_for::<T>();
         let codelets = [
             (
@@ -48,6 +51,7 @@ impl<'a, T: FactorScalar> App<'a, T> {
             plan,
             values,
             rhs,
+            gate,
             size,
             codelets,
         }

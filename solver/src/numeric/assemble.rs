@@ -155,6 +155,9 @@ impl<T: FactorScalar> App<'_, T> {
         for &(handle, _) in &task.task().accesses {
             task.free(handle);
         }
+        if let Some(gate) = &self.gate {
+            gate.give_back(self.plan.memory_of(task.task()).freed_bytes as u64);
+        }
         Ok(())
     }
 }

@@ -2,6 +2,7 @@
 
 use super::app::App;
 use super::factors::Factors;
+use super::limit::{Gate, MemoryLimit, check_available};
 use super::{FactorScalar, rank};
 use crate::error::SolveError;
 use crate::plan::{Plan, Prediction, RunShape, bottom_levels};
@@ -20,6 +21,9 @@ pub struct FactorOptions {
     pub tolerance: Option<f64>,
     /// Threads, scheduler, binding.
     pub run: Config,
+    /// A limit on the memory for fronts and factors: the submission waits where it would be exceeded, so that less is done
+    /// at the same time. Without one the prediction must fit into the memory that the system has available.
+    pub memory_limit: Option<MemoryLimit>,
     /// Run the tasks in the order of submission on the calling thread, without a scheduler.
     pub sequential: bool,
 }
@@ -63,15 +67,29 @@ pub fn factorize<T: FactorScalar, O: Observer>(
     let shape = RunShape::of::<T>(nrhs, options.keep_q);
     let plan = Plan::new(symbolic, shape);
     let prediction = plan.predict();
+    let gate = match options.memory_limit {
+        Some(limit) => Some(Gate::new(limit.bytes(&prediction)?)),
+        None => {
+            check_available(&prediction, options.run.threads)?;
+            None
+        }
+    };
     let levels = bottom_levels(&plan);
     let layout = plan.layout().clone();
     let mut store = DataStore::new(plan.handles());
-    let app = App::new(plan, a.values(), rhs);
+    let app = App::new(plan, a.values(), rhs, gate);
     let submit = |submitter: &mut Submitter<'_>| {
         let mut tasks = Vec::new();
         let mut levels = levels.iter();
         for u in 0..symbolic.units.len() {
             app.plan.unit_tasks(u, &mut tasks);
+            if let Some(gate) = &app.gate {
+                let bytes: usize = tasks
+                    .iter()
+                    .map(|task| app.plan.memory_of(task).allocated_bytes)
+                    .sum();
+                gate.reserve(bytes as u64, || submitter.check())?;
+            }
             for task in tasks.drain(..) {
                 submitter.submit(task.priority(*levels.next().expect("a level for every task")))?;
             }

@@ -10,6 +10,7 @@
 //! | `block` | `do_subtree`: fronts as whole blocks, one after the other |
 //! | `tiles` | the codelets of a front in tiles |
 //! | `factors` | what is left: R, V, T and Q^H b, and where they are |
+//! | `limit` | memory reserved before tasks are submitted |
 //! | `rank` | whether a pivot is negligible |
 
 mod app;
@@ -17,11 +18,13 @@ mod assemble;
 mod block;
 mod factorize;
 mod factors;
+mod limit;
 mod rank;
 mod tiles;
 
 pub use factorize::{FactorOptions, Factored, check_rhs, factorize};
 pub use factors::Factors;
+pub use limit::MemoryLimit;
 
 use bytemuck::Pod;
 use treeqr_kernels::KernelScalar;

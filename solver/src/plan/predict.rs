@@ -176,7 +176,7 @@ impl Plan<'_> {
     }
 
     /// What a task allocates, and what it frees.
-    fn memory_of(&self, task: &TaskSpec) -> MemoryUse {
+    pub fn memory_of(&self, task: &TaskSpec) -> MemoryUse {
         let at = task.params[0] as usize;
         let mut out = MemoryUse::default();
         let mut take = |bytes: usize| {
@@ -212,11 +212,11 @@ impl Plan<'_> {
 
 /// Buffers and bytes that a task takes and gives back.
 #[derive(Default)]
-struct MemoryUse {
+pub(crate) struct MemoryUse {
     allocated: u64,
-    allocated_bytes: usize,
+    pub allocated_bytes: usize,
     freed: u64,
-    freed_bytes: usize,
+    pub freed_bytes: usize,
 }
 
 /// The bottom level of every task, in ns of the model: the longest path from its start to the end of the graph. O(tasks).

@@ -1,0 +1,111 @@
+//! A limit on the memory for fronts and factors.
+//!
+//! The submission reserves the bytes of a unit before it submits the unit's tasks, and waits while that would exceed the
+//! limit; bytes are given back when a task frees them. Tasks allocate only what was reserved for them, so the store never
+//! holds more than the limit.
+//!
+//! It cannot deadlock. The submission goes through the units in one fixed postorder, and when it waits before unit u,
+//! every task of the units before u has been submitted and will end without anything of u: after that the store holds
+//! what it holds at this point of a sequential run. That and u's bytes are at most the sequential peak, and a limit
+//! below the sequential peak is refused before the work begins. (Agullo, Buttari, Guermouche, Lopez, TOMS 2016, section
+//! 5.3, has the idea.)
+
+use crate::error::SolveError;
+use crate::plan::Prediction;
+use std::sync::{Condvar, Mutex, PoisonError};
+use std::time::Duration;
+
+/// How much memory fronts and factors may take.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum MemoryLimit {
+    /// So many bytes.
+    Bytes(u64),
+    /// So many times the peak of a sequential run.
+    Relative(f64),
+}
+
+impl MemoryLimit {
+    /// In bytes, checked against what the prediction needs at least.
+    pub(super) fn bytes(self, prediction: &Prediction) -> Result<u64, SolveError> {
+        let smallest = prediction.peak_bytes as u64;
+        let limit = match self {
+            MemoryLimit::Bytes(bytes) => bytes,
+            MemoryLimit::Relative(factor) => (factor * smallest as f64) as u64,
+        };
+        if limit < smallest {
+            Err(SolveError::MemoryLimit { limit, smallest })
+        } else {
+            Ok(limit)
+        }
+    }
+}
+
+/// Bytes that are reserved and not yet given back.
+pub(super) struct Gate {
+    limit: u64,
+    reserved: Mutex<u64>,
+    given_back: Condvar,
+}
+
+impl Gate {
+    pub fn new(limit: u64) -> Self {
+        Gate {
+            limit,
+            reserved: Mutex::new(0),
+            given_back: Condvar::new(),
+        }
+    }
+
+    /// Waits until `bytes` more stay within the limit, and reserves them. `goes_on` is asked from time to time and ends
+    /// the wait by its error: when the run has failed nothing more is given back.
+    pub fn reserve<E>(
+        &self,
+        bytes: u64,
+        mut goes_on: impl FnMut() -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut reserved = self.reserved.lock().unwrap_or_else(PoisonError::into_inner);
+        while *reserved + bytes > self.limit {
+            goes_on()?;
+            let wait = self
+                .given_back
+                .wait_timeout(reserved, Duration::from_millis(5));
+            reserved = wait.unwrap_or_else(PoisonError::into_inner).0;
+        }
+        *reserved += bytes;
+        Ok(())
+    }
+
+    /// Gives back what a task has freed.
+    pub fn give_back(&self, bytes: u64) {
+        *self.reserved.lock().unwrap_or_else(PoisonError::into_inner) -= bytes;
+        self.given_back.notify_one();
+    }
+}
+
+/// Refuses work that does not fit into the memory that the system says is available, where it says so.
+pub(super) fn check_available(prediction: &Prediction, threads: usize) -> Result<(), SolveError> {
+    let needed = prediction.peak_bytes as u64 + (threads * prediction.scratch_bytes) as u64;
+    match available_bytes() {
+        Some(available) if needed > available => Err(SolveError::TooLarge { needed, available }),
+        _ => Ok(()),
+    }
+}
+
+/// Memory that can be taken without swapping, as far as it is known: by Linux's estimate, within the limit of the control
+/// group.
+fn available_bytes() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find(|l| l.starts_with("MemAvailable:"))?;
+    let system = 1024 * line.split_whitespace().nth(1)?.parse::<u64>().ok()?;
+    let number = |path: &str| {
+        std::fs::read_to_string(path)
+            .ok()?
+            .trim()
+            .parse::<u64>()
+            .ok()
+    };
+    let group = number("/sys/fs/cgroup/memory.max")
+        .zip(number("/sys/fs/cgroup/memory.current"))
+        .map(|(max, current)| max.saturating_sub(current));
+    Some(group.map_or(system, |bytes| bytes.min(system)))
+}

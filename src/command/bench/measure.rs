@@ -1,0 +1,240 @@
+//! The runs of one matrix, interleaved, and what each leaves behind.
+//!
+//! Takes a matrix and a [`Plan`]; gives a [`Sample`] per run. The tree is cut for a number of workers, so each number has an
+//! analysis of its own. One repetition is: the runs on one worker to compare with (in the first ones), then every
+//! scheduler with every number of threads, beginning with another one each time, so that none always comes first.
+
+use super::super::bar::Bar;
+use super::super::failure::Failure;
+use super::super::input::Problem;
+use super::super::units::plural;
+use super::Plan;
+use std::sync::Arc;
+use std::time::Duration;
+use treeqr::profiling::TimeSplit;
+use treeqr::runtime::SchedulerEntry;
+use treeqr::solver::{AUTO, ORDERINGS};
+use treeqr::{
+    Config, FactorOptions, Options, Progress, Solution, Symbolic, analyse, solve_analysed,
+};
+
+/// More rows and columns than any front has: nothing is cut.
+const WHOLE: u32 = 1 << 30;
+
+/// What a run was for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// A scheduler with a number of threads.
+    Measure,
+    /// The tasks for this number of threads, on one worker in the order of submission.
+    OneWorker,
+    /// All fronts whole, on one worker in the order of submission.
+    Coarsest,
+}
+
+impl Purpose {
+    /// What JSON and CSV call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Purpose::Measure => "measure",
+            Purpose::OneWorker => "one_worker",
+            Purpose::Coarsest => "coarsest",
+        }
+    }
+}
+
+/// One run.
+#[derive(Clone, Debug)]
+pub struct Sample {
+    pub purpose: Purpose,
+    /// From 0.
+    pub repetition: u32,
+    /// Its place among all runs that count, from 0.
+    pub position: usize,
+    /// `sequential` where it was to compare with.
+    pub scheduler: &'static str,
+    /// The number of threads that the tree was cut for, and the workers of a [`Purpose::Measure`].
+    pub threads: usize,
+    /// Wall time of the factorization.
+    pub time: Duration,
+    pub split: TimeSplit,
+    /// Part of the time in tasks, from the first to the end of the last task.
+    pub occupancy: f64,
+    pub flops: u64,
+    pub tasks: u64,
+    pub peak_bytes: u64,
+    /// Records that did not fit: where there are some, the times above lack something.
+    pub dropped: u64,
+}
+
+impl Sample {
+    /// 10^9 floating-point operations per second of wall time.
+    pub fn gflops(&self) -> f64 {
+        self.flops as f64 / self.time.as_secs_f64().max(1e-9) / 1e9
+    }
+}
+
+/// All runs of a matrix that count.
+pub struct Measured {
+    /// The analysis for the smallest number of threads.
+    pub symbolic: Arc<Symbolic>,
+    /// In the order in which they were made.
+    pub samples: Vec<Sample>,
+}
+
+/// What to run.
+#[derive(Clone, Copy)]
+struct Job<'a> {
+    purpose: Purpose,
+    scheduler: Option<&'static SchedulerEntry>,
+    threads: usize,
+    symbolic: &'a Arc<Symbolic>,
+}
+
+impl Job<'_> {
+    fn name(&self) -> String {
+        match (self.purpose, self.scheduler) {
+            (Purpose::Coarsest, _) => "fronts whole, one worker".to_owned(),
+            (_, None) => "in order, one worker".to_owned(),
+            (_, Some(scheduler)) => format!(
+                "{} on {}",
+                scheduler.name,
+                plural(self.threads, "thread", "threads")
+            ),
+        }
+    }
+
+    fn options(&self) -> FactorOptions {
+        let mut run = Config::with_threads(self.threads);
+        if let Some(scheduler) = self.scheduler {
+            run.scheduler = scheduler;
+        }
+        FactorOptions {
+            run,
+            sequential: self.scheduler.is_none(),
+            ..FactorOptions::default()
+        }
+    }
+}
+
+/// Makes all runs of `plan` on the matrix. The bar shows which one is under way.
+pub fn measure(problem: &Problem, plan: &Plan, bar: &Bar) -> Result<Measured, Failure> {
+    let about = |e: treeqr::Error| Failure::from(e).about(&problem.source);
+    let a = &problem.loaded.matrix;
+    let b = vec![1.0; a.nrows()];
+    bar.phase("analysing");
+    let trees = analyses(problem, plan).map_err(about)?;
+    let (baselines, combinations) = jobs(plan, &trees);
+
+    let once = combinations.len();
+    let baseline_rounds = match plan.baselines {
+        0 => 0,
+        n => n + plan.warmup,
+    };
+    let all =
+        (plan.warmup + plan.reps) as usize * once + baseline_rounds as usize * baselines.len();
+    let mut done = 0;
+    let mut run = |job: Job<'_>| {
+        bar.runs(format!("{}: {}", problem.source, job.name()), done, all);
+        done += 1;
+        let progress = Progress::default();
+        solve_analysed(job.symbolic, a, &b, 1, &job.options(), &progress).map_err(about)
+    };
+    for _ in 0..plan.warmup {
+        let compared_with = (plan.baselines > 0).then_some(&baselines);
+        for &job in compared_with.into_iter().flatten().chain(&combinations) {
+            run(job)?;
+        }
+    }
+    let mut samples = Vec::with_capacity(all);
+    for repetition in 0..plan.reps {
+        let first = repetition as usize % once;
+        let compared_with = (repetition < plan.baselines).then_some(&baselines);
+        let jobs = compared_with.into_iter().flatten();
+        let turned = combinations[first..].iter().chain(&combinations[..first]);
+        for job in jobs.chain(turned) {
+            let solution = run(*job)?;
+            samples.push(sample(job, repetition, samples.len(), &solution));
+        }
+    }
+    let symbolic = trees.cut[0].clone();
+    Ok(Measured { symbolic, samples })
+}
+
+/// What there is to run in a repetition: on one worker, to compare with, and all combinations.
+fn jobs<'a>(plan: &Plan, trees: &'a Trees) -> (Vec<Job<'a>>, Vec<Job<'a>>) {
+    let on_one = |purpose, threads, symbolic| Job {
+        purpose,
+        scheduler: None,
+        threads,
+        symbolic,
+    };
+    let by_threads = || plan.threads.iter().copied().zip(&trees.cut);
+    let whole = trees
+        .whole
+        .as_ref()
+        .map(|symbolic| on_one(Purpose::Coarsest, 1, symbolic));
+    let one_worker = by_threads().map(|(threads, s)| on_one(Purpose::OneWorker, threads, s));
+    let baselines = whole.into_iter().chain(one_worker).collect();
+    let combinations = by_threads().flat_map(|(threads, symbolic)| {
+        plan.schedulers.iter().map(move |&scheduler| Job {
+            purpose: Purpose::Measure,
+            scheduler: Some(scheduler),
+            threads,
+            symbolic,
+        })
+    });
+    (baselines, combinations.collect())
+}
+
+/// The analyses of a matrix.
+struct Trees {
+    /// For each number of threads.
+    cut: Vec<Arc<Symbolic>>,
+    /// With all fronts whole, if it will be compared with.
+    whole: Option<Arc<Symbolic>>,
+}
+
+fn analyses(problem: &Problem, plan: &Plan) -> Result<Trees, treeqr::Error> {
+    let pattern = problem.loaded.matrix.pattern();
+    let mut options = plan.options.clone();
+    let mut cut = Vec::with_capacity(plan.threads.len());
+    for &threads in &plan.threads {
+        options.threads = threads;
+        let symbolic = analyse(pattern, &options)?;
+        let taken = symbolic.ordering();
+        // No need to choose twice.
+        if options.ordering == AUTO && ORDERINGS.iter().any(|o| o.name == taken) {
+            options.ordering = taken.to_owned();
+        }
+        cut.push(symbolic);
+    }
+    let uncut = Options {
+        threads: 1,
+        mb: Some(WHOLE),
+        nb: Some(WHOLE),
+        bh: None,
+        ..options
+    };
+    let whole = (plan.baselines > 0).then(|| analyse(pattern, &uncut));
+    let whole = whole.transpose()?;
+    Ok(Trees { cut, whole })
+}
+
+fn sample(job: &Job<'_>, repetition: u32, position: usize, solution: &Solution<f64>) -> Sample {
+    let (run, summary) = (&solution.run, solution.run.summary());
+    Sample {
+        purpose: job.purpose,
+        repetition,
+        position,
+        scheduler: run.stats().scheduler,
+        threads: job.threads,
+        time: solution.factorize_time,
+        split: TimeSplit::of(&run.recording().runs[0]),
+        occupancy: summary.occupancy,
+        flops: summary.flops,
+        tasks: run.stats().tasks,
+        peak_bytes: run.stats().peak_bytes,
+        dropped: summary.dropped,
+    }
+}

@@ -1,0 +1,152 @@
+//! `treeqr bench`: schedulers compared on real runs.
+//!
+//! | file | subject |
+//! | --- | --- |
+//! | `measure` | the runs, interleaved, and what each leaves behind |
+//! | `compare` | runs into medians, spreads and efficiencies; the fastest, and who can't be told from it |
+//! | `statistics` | quantiles, and the rank-sum test |
+//! | `table`, `json`, `csv` | the outcome for people and for programs |
+
+mod compare;
+mod csv;
+mod json;
+mod measure;
+mod statistics;
+mod table;
+
+use super::bar::Bar;
+use super::cli::BenchArgs;
+use super::failure::Failure;
+use super::input::{Problem, chosen_schedulers, read_matrix};
+use super::{page, stop};
+use compare::Compared;
+use measure::Measured;
+use std::path::Path;
+use treeqr::Options;
+use treeqr::matrices::Output;
+use treeqr::runtime::SchedulerEntry;
+
+/// What is to be run on every matrix.
+struct Plan {
+    schedulers: Vec<&'static SchedulerEntry>,
+    threads: Vec<usize>,
+    reps: u32,
+    warmup: u32,
+    baselines: u32,
+    options: Options,
+}
+
+/// What became of one matrix.
+struct Outcome {
+    problem: Problem,
+    done: Result<(Measured, Vec<Compared>), Failure>,
+}
+
+/// How programs get the outcome.
+#[derive(Clone, Copy, PartialEq)]
+enum Form {
+    Json,
+    Csv,
+}
+
+/// Runs all, and tells as it goes.
+pub fn run(args: &BenchArgs) -> Result<(), Failure> {
+    stop::watch();
+    let form = form(args)?;
+    let plan = plan(args)?;
+    let output = args.output.as_ref().map(Output::create).transpose()?;
+    output.iter().for_each(stop::remove_at_stop);
+    let shown = output.is_some() || form.is_none();
+
+    // A name that is wrong is to be known before hours of runs.
+    let bar = Bar::new();
+    bar.phase("reading");
+    let read = args.matrices.iter().map(read_matrix);
+    let problems = read.collect::<Result<Vec<_>, _>>()?;
+    drop(bar);
+
+    if shown {
+        page::print(&table::head(&plan, problems.len()))?;
+    }
+    let mut outcomes = Vec::with_capacity(problems.len());
+    for problem in problems {
+        let bar = Bar::new();
+        let done = measure::measure(&problem, &plan, &bar);
+        drop(bar);
+        let done = done.map(|measured| {
+            let compared = compare::compare(&plan, &measured);
+            (measured, compared)
+        });
+        let outcome = Outcome { problem, done };
+        if shown && let Ok((measured, compared)) = &outcome.done {
+            page::print(&table::matrix(&outcome.problem, measured, compared))?;
+        }
+        outcomes.push(outcome);
+    }
+    let any = outcomes.iter().any(|o| o.done.is_ok());
+    if shown && any {
+        page::print(&table::legend(&plan))?;
+    }
+    if let (Some(form), true) = (form, any) {
+        let text = match form {
+            Form::Json => format!("{:#}\n", json::object(&plan, &outcomes)),
+            Form::Csv => csv::lines(&outcomes),
+        };
+        match output {
+            Some(output) => output.write_with(|w| w.write_all(text.as_bytes()))?,
+            None => page::print(&text)?,
+        }
+    }
+    // The others were measured all the same; the last failure is the command's.
+    let mut failures: Vec<_> = outcomes.into_iter().filter_map(|o| o.done.err()).collect();
+    let last = failures.pop();
+    for failure in &failures {
+        failure.report();
+    }
+    last.map_or(Ok(()), Err)
+}
+
+/// JSON or CSV, by flag or by the name of the file.
+fn form(args: &BenchArgs) -> Result<Option<Form>, Failure> {
+    if args.json {
+        return Ok(Some(Form::Json));
+    }
+    if args.csv {
+        return Ok(Some(Form::Csv));
+    }
+    let Some(path) = &args.output else {
+        return Ok(None);
+    };
+    let zipped = path
+        .extension()
+        .is_some_and(|e| e.eq_ignore_ascii_case("gz"));
+    let plain = if zipped {
+        Path::new(path.file_stem().unwrap_or_default())
+    } else {
+        path
+    };
+    let extension = plain.extension().unwrap_or_default();
+    if extension.eq_ignore_ascii_case("json") {
+        Ok(Some(Form::Json))
+    } else if extension.eq_ignore_ascii_case("csv") {
+        Ok(Some(Form::Csv))
+    } else {
+        Err(Failure::input("neither JSON nor CSV by its name")
+            .about(path.display())
+            .hint("say which with --json or --csv, or let it end in .json or .csv"))
+    }
+}
+
+fn plan(args: &BenchArgs) -> Result<Plan, Failure> {
+    let mut threads: Vec<usize> = args.threads.iter().map(|&t| t.into()).collect();
+    threads.sort_unstable();
+    threads.dedup();
+    Ok(Plan {
+        schedulers: chosen_schedulers(&args.schedulers),
+        threads,
+        reps: args.reps,
+        warmup: args.warmup,
+        baselines: args.baselines.min(args.reps),
+        options: args.tree.options(1)?,
+    })
+}
