@@ -15,6 +15,12 @@ pub trait Application: Sync {
 
     /// The table of codelets; [`CodeletId`](crate::CodeletId) is an index into it.
     fn codelets(&self) -> &[Codelet<Self>];
+
+    /// What the durations of the codelets depend on beyond their names and flops, such as the type of the numbers: cost
+    /// models are kept apart by it.
+    fn variant(&self) -> &str {
+        ""
+    }
 }
 
 /// A kind of task: its name, and one implementation per kind of worker.

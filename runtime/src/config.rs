@@ -2,6 +2,7 @@
 //!
 //! Takes what the user chose; gives defaults for the rest, and what a run reports about itself.
 
+use crate::models::{ModelReport, ModelStore};
 use crate::schedulers::{self, SchedulerEntry};
 use crate::topology;
 use std::time::Duration;
@@ -19,6 +20,8 @@ pub struct Config {
     pub bind: bool,
     /// Flush-to-zero and denormals-are-zero while tasks run. [`RunStats::flush_denormals`] says whether it was had.
     pub flush_denormals: bool,
+    /// Where cost models are kept between runs; only schedulers that ask for predictions have any.
+    pub models: ModelStore,
 }
 
 impl Default for Config {
@@ -28,6 +31,7 @@ impl Default for Config {
             scheduler: schedulers::default_entry(),
             bind: true,
             flush_denormals: true,
+            models: ModelStore::default(),
         }
     }
 }
@@ -59,4 +63,6 @@ pub struct RunStats {
     pub flush_denormals: bool,
     /// The most bytes that lay in the store on the host during the run, what was there before included.
     pub peak_bytes: u64,
+    /// What became of the cost models, where the scheduler uses them.
+    pub models: Option<ModelReport>,
 }

@@ -10,6 +10,7 @@
 //! | [`schedulers`] | which worker runs which ready task, and when: one trait, one table |
 //! | `engine::worker`, `engine::sleep` | pop, execute, release; spin and sleep (`README.md` tells the protocol) |
 //! | `context`, `store` | the task's buffers; the one room with unsafe code over the application's data |
+//! | `machine`, `models` | the workers and what their tasks cost: what schedulers ask |
 //! | `observer` | what can be seen of a run |
 //! | `topology`, `denormals` | where workers are pinned; flush-to-zero |
 //!
@@ -72,6 +73,8 @@ mod denormals;
 mod dependencies;
 mod engine;
 mod error;
+mod machine;
+mod models;
 mod observer;
 pub mod schedulers;
 mod spec;
@@ -88,10 +91,14 @@ pub use engine::run::run;
 pub use engine::sequential::run_sequential;
 pub use engine::submit::Submitter;
 pub use error::{RunError, Stopped};
+pub use models::{Ignored, ModelReport, ModelStore};
 pub use observer::{
     Lane, MemoryRecord, Observer, RunInfo, StateRecord, TaskRecord, Track, WorkerState,
 };
-pub use schedulers::{SCHEDULERS, Scheduler, SchedulerEntry, UnknownScheduler, Wake};
+pub use schedulers::{
+    Arch, Missing, Place, SCHEDULERS, Scene, Scheduler, SchedulerEntry, UnknownScheduler, Wake,
+    World,
+};
 pub use smallvec::{SmallVec, smallvec};
 pub use spec::{Access, Accesses, CodeletId, Handle, TaskId, TaskSpec, WorkerId};
 pub use store::{

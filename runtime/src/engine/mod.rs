@@ -17,6 +17,7 @@ mod worker;
 
 use crate::codelet::Application;
 use crate::error::RunError;
+use crate::machine::Machine;
 use crate::observer::Observer;
 use crate::schedulers::{Scheduler, Wake};
 use crate::spec::WorkerId;
@@ -31,10 +32,11 @@ struct Engine<'r, A: Application, O: Observer> {
     app: &'r A,
     store: SharedStore<'r>,
     observer: &'r O,
-    platform: Platform,
+    platform: &'r Platform,
     bind: bool,
     flush_denormals: bool,
-    scheduler: Box<dyn Scheduler>,
+    machine: &'r Machine,
+    scheduler: Box<dyn Scheduler + 'r>,
     sleep: Sleep,
     /// Tasks submitted and not done, and one for the submission until it is over.
     unfinished: AtomicUsize,
@@ -84,6 +86,7 @@ impl<A: Application, O: Observer> Engine<'_, A, O> {
         // The worker itself will take one of the tasks that it makes ready (or something better): nobody is woken for
         // the first, so a chain of tasks stays on one worker and costs no wake-up a link.
         let mut one_for_me = false;
+        self.scheduler.done(task, worker);
         for successor in task.finish() {
             if O::ACTIVE {
                 successor.stamp_ready(end);

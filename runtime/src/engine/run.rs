@@ -9,7 +9,9 @@ use crate::codelet::Application;
 use crate::config::{Config, RunStats};
 use crate::engine::sleep::Sleep;
 use crate::error::{RunError, Stopped};
+use crate::machine::Machine;
 use crate::observer::{Lane, Observer, RunInfo};
+use crate::schedulers::Scene;
 use crate::store::DataStore;
 use crate::sync::{AtomicBool, AtomicUsize, Mutex, Ordering};
 use crate::topology::Platform;
@@ -54,13 +56,15 @@ where
         Platform::ring(config.threads)
     };
     let store = store.share();
+    let machine = Machine::new(config, app);
     announce(config, app, observer, &platform, store.bytes());
     let engine = Engine {
         app,
         store,
         observer,
-        scheduler: (config.scheduler.create)(&platform),
-        platform,
+        scheduler: (config.scheduler.create)(Scene::new(&platform, machine.places(), &machine)),
+        platform: &platform,
+        machine: &machine,
         bind: config.bind,
         flush_denormals: config.flush_denormals,
         sleep: Sleep::new(config.threads),
@@ -109,6 +113,7 @@ where
         bound_workers: engine.bound_workers.load(Ordering::Relaxed),
         flush_denormals: engine.flushing_workers.load(Ordering::Relaxed) == config.threads,
         peak_bytes: store.peak_bytes(),
+        models: machine.close(),
     };
     Ok((result, stats))
 }

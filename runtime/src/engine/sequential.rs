@@ -73,6 +73,7 @@ where
         bound_workers: 0,
         flush_denormals: flush.is_some(),
         peak_bytes: store.peak_bytes(),
+        models: None,
     };
     Ok((result, stats))
 }

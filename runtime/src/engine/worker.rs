@@ -53,6 +53,7 @@ fn serve<A: Application, O: Observer>(engine: &Engine<'_, A, O>, worker: WorkerI
         };
         let (id, spec) = (task.id(), task.spec());
         let (app, store) = (engine.app, engine.store);
+        let stopwatch = engine.machine.stopwatch();
         let done = execute(app, store, id, spec, worker, &mut scratch, &mut recorder);
         let end = recorder.clock();
         let bytes = match done {
@@ -62,6 +63,9 @@ fn serve<A: Application, O: Observer>(engine: &Engine<'_, A, O>, worker: WorkerI
                 break;
             }
         };
+        if let Some(begin) = stopwatch {
+            engine.machine.learn(&task, worker, begin);
+        }
         engine.complete(&task, worker, end);
         let (submit, ready) = (task.submit_ticks(), task.ready_ticks());
         // A start that is shared with the end before may lie before the task was ready.

@@ -3,21 +3,24 @@
 //! A worker pushes to its own deque and pops its newest task (whose data it has just touched); what the submission makes
 //! ready is dealt round-robin. A worker without tasks steals the oldest task of the next worker that has one, going on
 //! from the victim before. The deques are crossbeam's; the lock is on the owner's end only, for the submission's pushes.
+//! Where workers differ, a task goes to the next worker that can run it, and thieves keep to workers of their own kind
+//! (a thief can't see what it takes before it has it).
 
-use super::{Scheduler, SchedulerEntry, Wake};
+use super::{Scene, Scheduler, SchedulerEntry, Wake};
 use crate::spec::WorkerId;
 use crate::sync::{AtomicUsize, Mutex, Ordering, lock};
 use crate::task::ReadyTask;
-use crate::topology::Platform;
 use crossbeam_deque::{Steal, Stealer, Worker};
 
 pub(super) const ENTRY: SchedulerEntry = SchedulerEntry {
     name: "ws",
     about: "one deque per worker, newest first; thieves take the oldest, round-robin",
-    create: |platform| Box::new(Ws::new(platform)),
+    uses_models: false,
+    create: |scene| Box::new(Ws::new(scene)),
 };
 
-struct Ws {
+struct Ws<'s> {
+    scene: Scene<'s>,
     seats: Vec<Seat>,
     /// Whose turn it is to get a task from the submission.
     turn: AtomicUsize,
@@ -30,8 +33,8 @@ struct Seat {
     victim: AtomicUsize,
 }
 
-impl Ws {
-    fn new(platform: &Platform) -> Self {
+impl<'s> Ws<'s> {
+    fn new(scene: Scene<'s>) -> Self {
         let seat = |worker| {
             let own = Worker::new_lifo();
             Seat {
@@ -41,7 +44,8 @@ impl Ws {
             }
         };
         Ws {
-            seats: (0..platform.workers()).map(seat).collect(),
+            scene,
+            seats: (0..scene.workers()).map(seat).collect(),
             turn: AtomicUsize::new(0),
         }
     }
@@ -53,7 +57,7 @@ impl Ws {
             let mut lost_a_race = false;
             for step in 1..=workers {
                 let victim = (last + step) % workers;
-                if victim == worker {
+                if victim == worker || self.scene.place(victim) != self.scene.place(worker) {
                     continue;
                 }
                 match self.seats[victim].stealer.steal() {
@@ -72,12 +76,14 @@ impl Ws {
     }
 }
 
-impl Scheduler for Ws {
+impl Scheduler for Ws<'_> {
     fn push(&self, task: ReadyTask, by: Option<WorkerId>) -> Wake {
         let workers = self.seats.len();
-        let target = by.unwrap_or_else(|| self.turn.fetch_add(1, Ordering::Relaxed) % workers);
+        let first = by.unwrap_or_else(|| self.turn.fetch_add(1, Ordering::Relaxed) % workers);
+        let target = self.scene.capable_from(first, &task);
         lock(&self.seats[target].own).push(task);
         match by {
+            _ if !self.scene.is_uniform() => Wake::All,
             Some(_) => Wake::Any,
             None => Wake::Prefer(target),
         }

@@ -87,4 +87,8 @@ impl<T: FactorScalar> Application for App<'_, T> {
     fn codelets(&self) -> &[Codelet<Self>] {
         &self.codelets
     }
+
+    fn variant(&self) -> &str {
+        T::NAME
+    }
 }
