@@ -2,9 +2,13 @@
 //!
 //! Takes what the user chose; gives defaults for the rest, and what a run reports about itself.
 
+use crate::cancel::CancelHandle;
+use crate::faults::Faults;
 use crate::models::{ModelReport, ModelStore};
 use crate::schedulers::{self, SchedulerEntry};
+use crate::throttle::Limit;
 use crate::topology;
+use std::num::NonZeroUsize;
 use std::time::Duration;
 
 /// The options of a run.
@@ -20,6 +24,16 @@ pub struct Config {
     pub bind: bool,
     /// Flush-to-zero and denormals-are-zero while tasks run. [`RunStats::flush_denormals`] says whether it was had.
     pub flush_denormals: bool,
+    /// At most this many tasks are unfinished at a time; the submission waits until a quarter of them is done. It bounds
+    /// the memory for the task graph, and what schedulers can see of it; `None` for no bound. Results do not depend on it.
+    pub window: Option<NonZeroUsize>,
+    /// At most so many tasks of a codelet at a time. Of those that are ready the others wait, by falling priority, before
+    /// the scheduler sees them.
+    pub limits: Vec<Limit>,
+    /// Ends the run from outside. A clone of the options has the same handle.
+    pub cancel: CancelHandle,
+    /// Faults on purpose, for tests.
+    pub faults: Faults,
     /// Where cost models are kept between runs; only schedulers that ask for predictions have any.
     pub models: ModelStore,
 }
@@ -31,6 +45,10 @@ impl Default for Config {
             scheduler: schedulers::default_entry(),
             bind: true,
             flush_denormals: true,
+            window: None,
+            limits: Vec::new(),
+            cancel: CancelHandle::new(),
+            faults: Faults::default(),
             models: ModelStore::default(),
         }
     }
@@ -63,6 +81,12 @@ pub struct RunStats {
     pub flush_denormals: bool,
     /// The most bytes that lay in the store on the host during the run, what was there before included.
     pub peak_bytes: u64,
+    /// The most tasks that were submitted and not done at the same time.
+    pub peak_tasks: u64,
+    /// How often the submission waited because the window was full.
+    pub stalls: u64,
+    /// How long it waited, in all.
+    pub stalled: Duration,
     /// What became of the cost models, where the scheduler uses them.
     pub models: Option<ModelReport>,
 }

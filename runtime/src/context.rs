@@ -26,6 +26,8 @@ pub struct TaskContext<'t> {
 /// Who hears of allocations and releases.
 pub(crate) trait MemorySink {
     fn changed(&mut self, task: TaskId, spec: &TaskSpec, handle: Handle, change: Change);
+    /// Whether the allocation that is about to happen shall fail, on purpose.
+    fn refuses(&self) -> bool;
 }
 
 impl<'t> TaskContext<'t> {
@@ -108,6 +110,9 @@ impl<'t> TaskContext<'t> {
     pub fn allocate(&self, handle: Handle, bytes: usize) -> Result<(), OutOfMemory> {
         self.owned(handle, "allocate");
         let mut sink = self.changes.borrow_mut();
+        if sink.refuses() {
+            return Err(OutOfMemory { bytes });
+        }
         self.store.allocate(handle, bytes, |change| {
             sink.changed(self.id, self.spec, handle, change);
         })

@@ -9,6 +9,7 @@
 //! | `engine::submit`, `dependencies`, `task` | from the order of submission to the task graph |
 //! | [`schedulers`] | which worker runs which ready task, and when: one trait, one table |
 //! | `engine::worker`, `engine::sleep` | pop, execute, release; spin and sleep (`README.md` tells the protocol) |
+//! | `engine::tally`, `throttle`, `cancel` | the window of the submission, limits on codelets, the end from outside |
 //! | `context`, `store` | the task's buffers; the one room with unsafe code over the application's data |
 //! | `machine`, `models` | the workers and what their tasks cost: what schedulers ask |
 //! | `observer` | what can be seen of a run |
@@ -66,6 +67,7 @@
 //! Data that nobody writes any more needs no handles of the run: keep its [`DataStore`] in the application and read it
 //! with [`DataStore::get`], from as many runs at once as you like.
 
+mod cancel;
 mod codelet;
 mod config;
 mod context;
@@ -73,6 +75,7 @@ mod denormals;
 mod dependencies;
 mod engine;
 mod error;
+mod faults;
 mod machine;
 mod models;
 mod observer;
@@ -81,8 +84,10 @@ mod spec;
 mod store;
 mod sync;
 mod task;
+mod throttle;
 mod topology;
 
+pub use cancel::CancelHandle;
 pub use codelet::{Application, Codelet, CpuCode, TaskFailure};
 pub use config::{Config, RunStats};
 pub use context::TaskContext;
@@ -91,9 +96,10 @@ pub use engine::run::run;
 pub use engine::sequential::run_sequential;
 pub use engine::submit::Submitter;
 pub use error::{RunError, Stopped};
+pub use faults::Faults;
 pub use models::{Ignored, ModelReport, ModelStore};
 pub use observer::{
-    Lane, MemoryRecord, Observer, RunInfo, StateRecord, TaskRecord, Track, WorkerState,
+    Lane, MemoryRecord, Observer, RunInfo, StallRecord, StateRecord, TaskRecord, Track, WorkerState,
 };
 pub use schedulers::{
     Arch, Missing, Place, SCHEDULERS, Scene, Scheduler, SchedulerEntry, UnknownScheduler, Wake,
@@ -105,4 +111,5 @@ pub use store::{
     ALIGNMENT, DataStore, MemoryNode, OutOfMemory, ReadBuffer, ScatterBuffer, WriteBuffer,
 };
 pub use task::{ReadyTask, Task};
+pub use throttle::Limit;
 pub use topology::{Platform, available_threads};

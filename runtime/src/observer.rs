@@ -49,6 +49,10 @@ pub trait Track {
     fn task(&mut self, record: &TaskRecord);
     /// A buffer was allocated or freed.
     fn memory(&mut self, record: &MemoryRecord);
+    /// The submission has waited (submission's lane only).
+    fn stall(&mut self, record: &StallRecord) {
+        let _ = record;
+    }
     /// A worker was, for a while, neither in a task nor between two of them.
     fn state(&mut self, record: &StateRecord);
 }
@@ -143,6 +147,17 @@ pub struct StateRecord {
     pub worker: u16,
     /// What it did.
     pub state: WorkerState,
+    /// From.
+    pub start: u64,
+    /// To.
+    pub end: u64,
+}
+
+/// A span in which the submission waited because the window was full, in ticks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StallRecord {
+    /// Tasks submitted before it.
+    pub submitted: u32,
     /// From.
     pub start: u64,
     /// To.

@@ -5,27 +5,31 @@
 use crate::codelet::{Application, TaskFailure};
 use crate::context::{MemorySink, TaskContext};
 use crate::error::{RunError, panic_message};
+use crate::faults::ActiveFaults;
 use crate::observer::{MemoryRecord, Observer, StateRecord, TaskRecord, Track, WorkerState};
 use crate::spec::{Handle, TaskId, TaskSpec, WorkerId};
 use crate::store::{Change, OutOfMemory, SharedStore};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Runs a task.
-pub(super) fn execute<A: Application>(
+pub(super) fn execute<A: Application, O: Observer>(
     app: &A,
     store: SharedStore<'_>,
     id: TaskId,
     spec: &TaskSpec,
-    worker: WorkerId,
     scratch: &mut A::Scratch,
-    memory: &mut dyn MemorySink,
+    recorder: &mut Recorder<'_, O>,
 ) -> Result<u64, RunError> {
     let codelet = &app.codelets()[spec.codelet.0 as usize];
     let code = codelet.cpu.expect("checked at submission");
-    let context = TaskContext::new(id, spec, worker, store, memory);
+    let (worker, faults) = (recorder.worker, recorder.faults);
+    let context = TaskContext::new(id, spec, worker, store, recorder);
     let (name, node) = (codelet.name, spec.node);
     // Unwind safety: after a panic no further task runs, and neither the scratch nor the application is used by the run.
-    match catch_unwind(AssertUnwindSafe(|| code(app, &context, scratch))) {
+    match catch_unwind(AssertUnwindSafe(|| {
+        faults.in_task(id.0);
+        code(app, &context, scratch)
+    })) {
         Ok(Ok(())) => Ok(context.bytes_taken()),
         Ok(Err(TaskFailure::OutOfMemory(OutOfMemory { bytes }))) => Err(RunError::OutOfMemory {
             codelet: name,
@@ -69,6 +73,7 @@ pub(super) struct Recorder<'o, O: Observer> {
     pub(super) observer: &'o O,
     pub(super) track: O::Track,
     pub(super) worker: WorkerId,
+    pub(super) faults: &'o ActiveFaults,
 }
 
 impl<O: Observer> Recorder<'_, O> {
@@ -121,6 +126,10 @@ pub(super) struct Times {
 }
 
 impl<O: Observer> MemorySink for Recorder<'_, O> {
+    fn refuses(&self) -> bool {
+        self.faults.in_allocation()
+    }
+
     fn changed(&mut self, task: TaskId, spec: &TaskSpec, handle: Handle, change: Change) {
         if O::ACTIVE {
             self.track.memory(&MemoryRecord {

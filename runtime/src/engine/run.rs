@@ -8,12 +8,15 @@ use super::{Engine, worker};
 use crate::codelet::Application;
 use crate::config::{Config, RunStats};
 use crate::engine::sleep::Sleep;
+use crate::engine::tally::Tally;
 use crate::error::{RunError, Stopped};
+use crate::faults::ActiveFaults;
 use crate::machine::Machine;
 use crate::observer::{Lane, Observer, RunInfo};
 use crate::schedulers::Scene;
 use crate::store::DataStore;
 use crate::sync::{AtomicBool, AtomicUsize, Mutex, Ordering};
+use crate::throttle::Throttle;
 use crate::topology::Platform;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::thread::{self, Builder};
@@ -28,10 +31,10 @@ const STACK_BYTES: usize = 8 << 20;
 /// Cost beyond the tasks: some tens of microseconds a worker for its thread, and a fraction of a microsecond a task.
 ///
 /// # Errors
-/// The first failure of a task, a worker or the system. Tasks that had not started then never do; all threads have ended.
+/// The first failure of a task, a worker or the system, or [`RunError::Cancelled`]. Tasks that had not started then never do; all threads have ended.
 ///
 /// # Panics
-/// If `config.threads` is 0 or above 65536, or if `submit` panics (after all threads have ended).
+/// If `config.threads` is 0 or above 65536, if `config.limits` names a codelet that does not exist, or if `submit` panics (after all threads have ended).
 pub fn run<A, O, R, F>(
     config: &Config,
     app: &A,
@@ -68,13 +71,16 @@ where
         bind: config.bind,
         flush_denormals: config.flush_denormals,
         sleep: Sleep::new(config.threads),
-        unfinished: AtomicUsize::new(1),
+        tally: Tally::new(config.window),
+        throttle: Throttle::new(&config.limits, app.codelets().len()),
+        cancel: &config.cancel,
+        faults: ActiveFaults::new(config.faults),
         stopped: AtomicBool::new(false),
         error: Mutex::new(None),
         bound_workers: AtomicUsize::new(0),
         flushing_workers: AtomicUsize::new(0),
     };
-    let (outcome, tasks) = thread::scope(|scope| {
+    let (outcome, submission) = thread::scope(|scope| {
         for worker in 0..config.threads {
             let engine = &engine;
             let thread = Builder::new()
@@ -90,14 +96,13 @@ where
         let mut flow = Flow::new(&engine, &mut track);
         // Unwind safety: after a panic the run ends and the panic goes on.
         let outcome = catch_unwind(AssertUnwindSafe(|| submit(&mut Submitter::new(&mut flow))));
-        let tasks = u64::from(flow.submitted);
-        drop(flow);
+        let submission = flow.close();
         if !matches!(outcome, Ok(Ok(_))) {
             engine.stop();
         }
         observer.detach(track);
         engine.one_less();
-        (outcome, tasks)
+        (outcome, submission)
     });
     let outcome = outcome.unwrap_or_else(|payload| resume_unwind(payload));
     let error = engine.error.into_inner();
@@ -106,13 +111,16 @@ where
     }
     let result = outcome.expect("who says that the run has stopped has it from a run that failed");
     let stats = RunStats {
-        tasks,
+        tasks: u64::from(submission.tasks),
         threads: config.threads,
         scheduler: config.scheduler.name,
         elapsed: begin.elapsed(),
         bound_workers: engine.bound_workers.load(Ordering::Relaxed),
         flush_denormals: engine.flushing_workers.load(Ordering::Relaxed) == config.threads,
         peak_bytes: store.peak_bytes(),
+        peak_tasks: submission.peak_tasks,
+        stalls: submission.stalls,
+        stalled: submission.stalled,
         models: machine.close(),
     };
     Ok((result, stats))

@@ -5,20 +5,22 @@
 
 use super::execute::{Recorder, Times, check, execute};
 use super::submit::{Sink, Submitter};
+use crate::cancel::CancelHandle;
 use crate::codelet::Application;
 use crate::config::{Config, RunStats};
 use crate::denormals::FlushDenormals;
 use crate::error::{RunError, Stopped};
+use crate::faults::ActiveFaults;
 use crate::observer::{Lane, Observer, RunInfo, Track};
 use crate::spec::{TaskId, TaskSpec};
 use crate::store::{DataStore, SharedStore};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-/// Runs each task when it is submitted, on the calling thread (worker 0). Of `config` only `flush_denormals` counts; it
-/// is undone at the end.
+/// Runs each task when it is submitted, on the calling thread (worker 0). Of `config` only `flush_denormals` (undone at
+/// the end), `cancel` and `faults` count.
 ///
 /// # Errors
-/// The first failure of a task.
+/// The first failure of a task, or [`RunError::Cancelled`].
 ///
 /// # Panics
 /// If `submit` or the application's `scratch` panics.
@@ -45,8 +47,10 @@ where
         host_bytes: store.bytes(),
     });
     let flush = config.flush_denormals.then(FlushDenormals::set).flatten();
+    let faults = ActiveFaults::new(config.faults);
     let mut here = Here {
         app,
+        cancel: &config.cancel,
         store,
         scratch: app.scratch(0),
         submission: observer.attach(Lane::Submission),
@@ -54,6 +58,7 @@ where
             observer,
             track: observer.attach(Lane::Worker(0)),
             worker: 0,
+            faults: &faults,
         },
         submitted: 0,
         error: None,
@@ -73,6 +78,9 @@ where
         bound_workers: 0,
         flush_denormals: flush.is_some(),
         peak_bytes: store.peak_bytes(),
+        peak_tasks: u64::from(here.submitted.min(1)),
+        stalls: 0,
+        stalled: Duration::ZERO,
         models: None,
     };
     Ok((result, stats))
@@ -80,6 +88,7 @@ where
 
 struct Here<'r, A: Application, O: Observer> {
     app: &'r A,
+    cancel: &'r CancelHandle,
     store: SharedStore<'r>,
     scratch: A::Scratch,
     submission: O::Track,
@@ -93,6 +102,10 @@ impl<A: Application, O: Observer> Sink for Here<'_, A, O> {
         if self.error.is_some() {
             return Err(Stopped(()));
         }
+        if self.cancel.is_cancelled() {
+            self.error = Some(RunError::Cancelled);
+            return Err(Stopped(()));
+        }
         check(self.app, &self.store, &spec);
         let id = TaskId(self.submitted);
         self.submitted += 1;
@@ -101,7 +114,7 @@ impl<A: Application, O: Observer> Sink for Here<'_, A, O> {
             self.submission.submitted(id, &spec, start);
         }
         let (scratch, recorder) = (&mut self.scratch, &mut self.recorder);
-        match execute(self.app, self.store, id, &spec, 0, scratch, recorder) {
+        match execute(self.app, self.store, id, &spec, scratch, recorder) {
             Ok(bytes) => {
                 let end = recorder.clock();
                 let (submit, ready) = (start, start);

@@ -7,10 +7,11 @@ use super::{Engine, execute};
 use crate::codelet::Application;
 use crate::dependencies::Dependencies;
 use crate::error::Stopped;
-use crate::observer::{Observer, Track};
+use crate::observer::{Observer, StallRecord, Track};
 use crate::spec::{TaskId, TaskSpec};
-use crate::sync::{Arc, Ordering};
+use crate::sync::Arc;
 use crate::task::Task;
+use std::time::{Duration, Instant};
 
 /// Where an application submits its tasks; their order is the meaning of the program.
 pub struct Submitter<'s> {
@@ -27,11 +28,11 @@ impl<'s> Submitter<'s> {
         Submitter { sink }
     }
 
-    /// Submits a task and does not wait for it. It will see the data as if all tasks submitted before had been done and
+    /// Submits a task and does not wait for it, except while the window is full. It will see the data as if all tasks submitted before had been done and
     /// none submitted later.
     ///
     /// # Errors
-    /// If the run has failed meanwhile: hand it on with `?`, the run returns the error itself.
+    /// If the run has failed or was cancelled meanwhile: hand it on with `?`, the run returns the error itself.
     ///
     /// # Panics
     /// If the codelet or a handle does not exist or no worker can run the codelet. The run then ends, and the panic goes
@@ -46,16 +47,49 @@ pub(super) struct Flow<'e, 'r, A: Application, O: Observer> {
     engine: &'e Engine<'r, A, O>,
     track: &'e mut O::Track,
     dependencies: Dependencies<Arc<Task>>,
-    pub(super) submitted: u32,
+    account: Account,
+}
+
+/// What a submission says about itself.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Account {
+    pub(super) tasks: u32,
+    /// The most that were unfinished.
+    pub(super) peak_tasks: u64,
+    pub(super) stalls: u64,
+    pub(super) stalled: Duration,
 }
 
 impl<'e, 'r, A: Application, O: Observer> Flow<'e, 'r, A, O> {
     pub(super) fn new(engine: &'e Engine<'r, A, O>, track: &'e mut O::Track) -> Self {
+        engine.tally.register();
         Flow {
             engine,
             track,
             dependencies: Dependencies::new(engine.store.handles()),
-            submitted: 0,
+            account: Account::default(),
+        }
+    }
+
+    /// The submission is over.
+    pub(super) fn close(self) -> Account {
+        self.account
+    }
+
+    /// The window is full: waits.
+    #[cold]
+    fn stall(&mut self) {
+        let (engine, begin) = (self.engine, Instant::now());
+        let start = engine.observer.clock();
+        engine.tally.wait(|| engine.is_stopped());
+        self.account.stalls += 1;
+        self.account.stalled += begin.elapsed();
+        if O::ACTIVE {
+            self.track.stall(&StallRecord {
+                submitted: self.account.tasks,
+                start,
+                end: engine.observer.clock(),
+            });
         }
     }
 }
@@ -63,17 +97,21 @@ impl<'e, 'r, A: Application, O: Observer> Flow<'e, 'r, A, O> {
 impl<A: Application, O: Observer> Sink for Flow<'_, '_, A, O> {
     fn submit(&mut self, spec: TaskSpec) -> Result<TaskId, Stopped> {
         let engine = self.engine;
-        if engine.is_stopped() {
+        execute::check(engine.app, &engine.store, &spec);
+        if engine.tally.is_full() {
+            self.stall();
+        }
+        if engine.is_stopped() || engine.heed_cancel() {
             return Err(Stopped(()));
         }
-        execute::check(engine.app, &engine.store, &spec);
         let now = engine.observer.clock();
-        let id = TaskId(self.submitted);
-        self.submitted += 1;
+        let id = TaskId(self.account.tasks);
+        self.account.tasks += 1;
         if O::ACTIVE {
             self.track.submitted(id, &spec, now);
         }
-        engine.unfinished.fetch_add(1, Ordering::Relaxed);
+        let unfinished = engine.tally.one_more() as u64;
+        self.account.peak_tasks = self.account.peak_tasks.max(unfinished);
         let task = Arc::new(Task::new(id, spec, now));
         let mut follows = false;
         for &(handle, access) in &task.spec().accesses {

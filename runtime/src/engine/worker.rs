@@ -41,6 +41,7 @@ fn serve<A: Application, O: Observer>(engine: &Engine<'_, A, O>, worker: WorkerI
         observer: engine.observer,
         track: engine.observer.attach(Lane::Worker(worker)),
         worker,
+        faults: &engine.faults,
     };
     let mut free_since = recorder.clock();
     while !engine.is_stopped() {
@@ -51,10 +52,13 @@ fn serve<A: Application, O: Observer>(engine: &Engine<'_, A, O>, worker: WorkerI
                 None => break,
             },
         };
+        if engine.heed_cancel() {
+            break;
+        }
         let (id, spec) = (task.id(), task.spec());
         let (app, store) = (engine.app, engine.store);
         let stopwatch = engine.machine.stopwatch();
-        let done = execute(app, store, id, spec, worker, &mut scratch, &mut recorder);
+        let done = execute(app, store, id, spec, &mut scratch, &mut recorder);
         let end = recorder.clock();
         let bytes = match done {
             Ok(bytes) => bytes,
