@@ -2,8 +2,12 @@
 //!
 //! Takes what the user chose; gives defaults for the rest, and what a run reports about itself.
 
+<<<<<<<
+use crate::machine::{DeviceSpec, LinkStats};
+=======
 use crate::cancel::CancelHandle;
 use crate::faults::Faults;
+>>>>>>>
 use crate::models::{ModelReport, ModelStore};
 use crate::schedulers::{self, SchedulerEntry};
 use crate::throttle::Limit;
@@ -24,6 +28,11 @@ pub struct Config {
     pub bind: bool,
     /// Flush-to-zero and denormals-are-zero while tasks run. [`RunStats::flush_denormals`] says whether it was had.
     pub flush_denormals: bool,
+<<<<<<<
+    /// Emulated devices, one worker each beside the CPU workers; see [`DeviceSpec`] and `runtime/src/machine/mod.rs`, which
+    /// says how they are emulated. Runs with devices are slower than without: all of the machine runs in slow motion.
+    pub devices: Vec<DeviceSpec>,
+=======
     /// At most this many tasks are unfinished at a time; the submission waits until a quarter of them is done. It bounds
     /// the memory for the task graph, and what schedulers can see of it; `None` for no bound. Results do not depend on it.
     pub window: Option<NonZeroUsize>,
@@ -34,6 +43,7 @@ pub struct Config {
     pub cancel: CancelHandle,
     /// Faults on purpose, for tests.
     pub faults: Faults,
+>>>>>>>
     /// Where cost models are kept between runs; only schedulers that ask for predictions have any.
     pub models: ModelStore,
 }
@@ -45,10 +55,14 @@ impl Default for Config {
             scheduler: schedulers::default_entry(),
             bind: true,
             flush_denormals: true,
+<<<<<<<
+            devices: Vec::new(),
+=======
             window: None,
             limits: Vec::new(),
             cancel: CancelHandle::new(),
             faults: Faults::default(),
+>>>>>>>
             models: ModelStore::default(),
         }
     }
@@ -69,7 +83,7 @@ impl Config {
 pub struct RunStats {
     /// Tasks submitted, all of them done.
     pub tasks: u64,
-    /// Number of workers.
+    /// Number of CPU workers.
     pub threads: usize,
     /// Name of the scheduler; `sequential` for none.
     pub scheduler: &'static str,
@@ -89,4 +103,21 @@ pub struct RunStats {
     pub stalled: Duration,
     /// What became of the cost models, where the scheduler uses them.
     pub models: Option<ModelReport>,
+    /// The emulated devices.
+    pub devices: Vec<DeviceStats>,
+    /// With emulated devices, wall time over time of the emulated machine: `elapsed` over this is what it would have
+    /// taken. Else 1.
+    pub time_scale: f64,
+}
+
+/// What a run says about one of its devices.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct DeviceStats {
+    /// Its name.
+    pub name: String,
+    /// Whether there is no such device.
+    pub emulated: bool,
+    /// What its memory held, and what came and went.
+    pub link: LinkStats,
 }

@@ -89,17 +89,26 @@ mod topology;
 
 pub use cancel::CancelHandle;
 pub use codelet::{Application, Codelet, CpuCode, TaskFailure};
-pub use config::{Config, RunStats};
+pub use config::{Config, DeviceStats, RunStats};
 pub use context::TaskContext;
 pub use dependencies::{Dependencies, FlowNode};
 pub use engine::run::run;
 pub use engine::sequential::run_sequential;
 pub use engine::submit::Submitter;
 pub use error::{RunError, Stopped};
+<<<<<<<
+pub use machine::{DeviceSpec, DeviceSpecError, LinkStats};
+=======
 pub use faults::Faults;
+>>>>>>>
 pub use models::{Ignored, ModelReport, ModelStore};
 pub use observer::{
+<<<<<<<
+    Lane, MemoryRecord, Observer, RunInfo, StateRecord, TaskRecord, Track, TransferKind,
+    TransferRecord, WorkerState,
+=======
     Lane, MemoryRecord, Observer, RunInfo, StallRecord, StateRecord, TaskRecord, Track, WorkerState,
+>>>>>>>
 };
 pub use schedulers::{
     Arch, Missing, Place, SCHEDULERS, Scene, Scheduler, SchedulerEntry, UnknownScheduler, Wake,

@@ -41,7 +41,7 @@ struct Engine<'r, A: Application, O: Observer> {
     platform: &'r Platform,
     bind: bool,
     flush_denormals: bool,
-    machine: &'r Machine,
+    machine: &'r Machine<'r>,
     scheduler: Box<dyn Scheduler + 'r>,
     sleep: Sleep,
     tally: Tally,

@@ -6,13 +6,18 @@
 use super::submit::{Flow, Submitter};
 use super::{Engine, worker};
 use crate::codelet::Application;
-use crate::config::{Config, RunStats};
+use crate::config::{Config, DeviceStats, RunStats};
 use crate::engine::sleep::Sleep;
 use crate::engine::tally::Tally;
 use crate::error::{RunError, Stopped};
+<<<<<<<
+use crate::machine::{Event, Machine};
+use crate::observer::{Lane, Observer, RunInfo, Track};
+=======
 use crate::faults::ActiveFaults;
 use crate::machine::Machine;
 use crate::observer::{Lane, Observer, RunInfo};
+>>>>>>>
 use crate::schedulers::Scene;
 use crate::store::DataStore;
 use crate::sync::{AtomicBool, AtomicUsize, Mutex, Ordering};
@@ -53,14 +58,24 @@ where
         "{} threads",
         config.threads
     );
+    let workers = config.threads + config.devices.len();
     let platform = if config.bind {
-        Platform::discover(config.threads)
+        Platform::discover(workers)
     } else {
-        Platform::ring(config.threads)
+        Platform::ring(workers)
     };
-    let store = store.share();
-    let machine = Machine::new(config, app);
-    announce(config, app, observer, &platform, store.bytes());
+    let store = store.share(config.devices.len());
+    let ticks = || observer.clock();
+    let machine = Machine::new(config, app, store, &ticks);
+    let host_bytes = store.bytes();
+    announce(
+        config,
+        app,
+        observer,
+        &platform,
+        host_bytes,
+        machine.scale(),
+    );
     let engine = Engine {
         app,
         store,
@@ -70,18 +85,28 @@ where
         machine: &machine,
         bind: config.bind,
         flush_denormals: config.flush_denormals,
+<<<<<<<
+        sleep: Sleep::new(workers),
+        unfinished: AtomicUsize::new(1),
+=======
         sleep: Sleep::new(config.threads),
         tally: Tally::new(config.window),
         throttle: Throttle::new(&config.limits, app.codelets().len()),
         cancel: &config.cancel,
         faults: ActiveFaults::new(config.faults),
+>>>>>>>
         stopped: AtomicBool::new(false),
         error: Mutex::new(None),
         bound_workers: AtomicUsize::new(0),
         flushing_workers: AtomicUsize::new(0),
     };
+<<<<<<<
+    let (outcome, tasks) = thread::scope(|scope| {
+        for worker in 0..workers {
+=======
     let (outcome, submission) = thread::scope(|scope| {
         for worker in 0..config.threads {
+>>>>>>>
             let engine = &engine;
             let thread = Builder::new()
                 .name(format!("treeqr-worker-{worker}"))
@@ -104,6 +129,7 @@ where
         engine.one_less();
         (outcome, submission)
     });
+    bring_home(&machine, observer);
     let outcome = outcome.unwrap_or_else(|payload| resume_unwind(payload));
     let error = engine.error.into_inner();
     if let Some(error) = error.unwrap_or_else(std::sync::PoisonError::into_inner) {
@@ -116,14 +142,43 @@ where
         scheduler: config.scheduler.name,
         elapsed: begin.elapsed(),
         bound_workers: engine.bound_workers.load(Ordering::Relaxed),
-        flush_denormals: engine.flushing_workers.load(Ordering::Relaxed) == config.threads,
+        flush_denormals: engine.flushing_workers.load(Ordering::Relaxed) == workers,
         peak_bytes: store.peak_bytes(),
         peak_tasks: submission.peak_tasks,
         stalls: submission.stalls,
         stalled: submission.stalled,
         models: machine.close(),
+        devices: device_stats(config, &machine),
+        time_scale: machine.scale(),
     };
     Ok((result, stats))
+}
+
+/// All data goes to the host; that is the submission's doing, on a track of its own.
+fn bring_home<O: Observer>(machine: &Machine<'_>, observer: &O) {
+    if !machine.is_emulated() {
+        return;
+    }
+    machine.flush();
+    let mut track = observer.attach(Lane::Submission);
+    for event in machine.take_events() {
+        if let Event::Transfer(record) = event {
+            track.transfer(&record);
+        }
+    }
+    observer.detach(track);
+}
+
+fn device_stats(config: &Config, machine: &Machine<'_>) -> Vec<DeviceStats> {
+    let links = machine.link_stats();
+    let devices = config.devices.iter().zip(links);
+    devices
+        .map(|(device, link)| DeviceStats {
+            name: device.name.clone(),
+            emulated: true,
+            link,
+        })
+        .collect()
 }
 
 fn announce<A: Application, O: Observer>(
@@ -132,14 +187,19 @@ fn announce<A: Application, O: Observer>(
     observer: &O,
     platform: &Platform,
     host_bytes: u64,
+    time_scale: f64,
 ) {
+    let workers = platform.workers();
+    let devices: Vec<_> = config.devices.iter().map(|d| d.name.clone()).collect();
     let codelets: Vec<_> = app.codelets().iter().map(|codelet| codelet.name).collect();
-    let bound_to: Vec<_> = (0..config.threads).map(|w| platform.unit(w)).collect();
+    let bound_to: Vec<_> = (0..workers).map(|w| platform.unit(w)).collect();
     observer.begin(&RunInfo {
-        workers: config.threads,
+        workers,
         scheduler: config.scheduler.name,
         codelets: &codelets,
         bound_to: &bound_to,
         host_bytes,
+        devices: &devices,
+        time_scale,
     });
 }

@@ -37,7 +37,7 @@ where
     F: FnOnce(&mut Submitter<'_>) -> Result<R, Stopped>,
 {
     let begin = Instant::now();
-    let store = store.share();
+    let store = store.share(0);
     let codelets: Vec<_> = app.codelets().iter().map(|codelet| codelet.name).collect();
     observer.begin(&RunInfo {
         workers: 1,
@@ -45,6 +45,8 @@ where
         codelets: &codelets,
         bound_to: &[None],
         host_bytes: store.bytes(),
+        devices: &[],
+        time_scale: 1.0,
     });
     let flush = config.flush_denormals.then(FlushDenormals::set).flatten();
     let faults = ActiveFaults::new(config.faults);
@@ -82,6 +84,8 @@ where
         stalls: 0,
         stalled: Duration::ZERO,
         models: None,
+        devices: Vec::new(),
+        time_scale: 1.0,
     };
     Ok((result, stats))
 }
@@ -102,11 +106,15 @@ impl<A: Application, O: Observer> Sink for Here<'_, A, O> {
         if self.error.is_some() {
             return Err(Stopped(()));
         }
+<<<<<<<
+        check(self.app, &self.store, &spec, false);
+=======
         if self.cancel.is_cancelled() {
             self.error = Some(RunError::Cancelled);
             return Err(Stopped(()));
         }
         check(self.app, &self.store, &spec);
+>>>>>>>
         let id = TaskId(self.submitted);
         self.submitted += 1;
         let start = self.recorder.clock();

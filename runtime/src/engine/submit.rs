@@ -104,6 +104,11 @@ impl<A: Application, O: Observer> Sink for Flow<'_, '_, A, O> {
         if engine.is_stopped() || engine.heed_cancel() {
             return Err(Stopped(()));
         }
+<<<<<<<
+        let devices = engine.machine.is_emulated();
+        execute::check(engine.app, &engine.store, &spec, devices);
+=======
+>>>>>>>
         let now = engine.observer.clock();
         let id = TaskId(self.account.tasks);
         self.account.tasks += 1;
