@@ -2,12 +2,9 @@
 //!
 //! Takes what the user chose; gives defaults for the rest, and what a run reports about itself.
 
-<<<<<<<
-use crate::machine::{DeviceSpec, LinkStats};
-=======
 use crate::cancel::CancelHandle;
 use crate::faults::Faults;
->>>>>>>
+use crate::machine::{DeviceSpec, LinkStats};
 use crate::models::{ModelReport, ModelStore};
 use crate::schedulers::{self, SchedulerEntry};
 use crate::throttle::Limit;
@@ -28,11 +25,9 @@ pub struct Config {
     pub bind: bool,
     /// Flush-to-zero and denormals-are-zero while tasks run. [`RunStats::flush_denormals`] says whether it was had.
     pub flush_denormals: bool,
-<<<<<<<
     /// Emulated devices, one worker each beside the CPU workers; see [`DeviceSpec`] and `runtime/src/machine/mod.rs`, which
     /// says how they are emulated. Runs with devices are slower than without: all of the machine runs in slow motion.
     pub devices: Vec<DeviceSpec>,
-=======
     /// At most this many tasks are unfinished at a time; the submission waits until a quarter of them is done. It bounds
     /// the memory for the task graph, and what schedulers can see of it; `None` for no bound. Results do not depend on it.
     pub window: Option<NonZeroUsize>,
@@ -43,7 +38,6 @@ pub struct Config {
     pub cancel: CancelHandle,
     /// Faults on purpose, for tests.
     pub faults: Faults,
->>>>>>>
     /// Where cost models are kept between runs; only schedulers that ask for predictions have any.
     pub models: ModelStore,
 }
@@ -55,14 +49,11 @@ impl Default for Config {
             scheduler: schedulers::default_entry(),
             bind: true,
             flush_denormals: true,
-<<<<<<<
             devices: Vec::new(),
-=======
             window: None,
             limits: Vec::new(),
             cancel: CancelHandle::new(),
             faults: Faults::default(),
->>>>>>>
             models: ModelStore::default(),
         }
     }

@@ -96,19 +96,12 @@ pub use engine::run::run;
 pub use engine::sequential::run_sequential;
 pub use engine::submit::Submitter;
 pub use error::{RunError, Stopped};
-<<<<<<<
-pub use machine::{DeviceSpec, DeviceSpecError, LinkStats};
-=======
 pub use faults::Faults;
->>>>>>>
+pub use machine::{DeviceSpec, DeviceSpecError, LinkStats};
 pub use models::{Ignored, ModelReport, ModelStore};
 pub use observer::{
-<<<<<<<
-    Lane, MemoryRecord, Observer, RunInfo, StateRecord, TaskRecord, Track, TransferKind,
-    TransferRecord, WorkerState,
-=======
-    Lane, MemoryRecord, Observer, RunInfo, StallRecord, StateRecord, TaskRecord, Track, WorkerState,
->>>>>>>
+    Lane, MemoryRecord, Observer, RunInfo, StallRecord, StateRecord, TaskRecord, Track,
+    TransferKind, TransferRecord, WorkerState,
 };
 pub use schedulers::{
     Arch, Missing, Place, SCHEDULERS, Scene, Scheduler, SchedulerEntry, UnknownScheduler, Wake,

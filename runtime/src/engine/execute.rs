@@ -5,11 +5,8 @@
 use crate::codelet::{Application, TaskFailure};
 use crate::context::{MemorySink, TaskContext};
 use crate::error::{RunError, panic_message};
-<<<<<<<
-use crate::machine::Event;
-=======
 use crate::faults::ActiveFaults;
->>>>>>>
+use crate::machine::Event;
 use crate::observer::{MemoryRecord, Observer, StateRecord, TaskRecord, Track, WorkerState};
 use crate::spec::{Access, Handle, TaskId, TaskSpec, WorkerId};
 use crate::store::{Change, MemoryNode, OutOfMemory, SharedStore};
@@ -25,18 +22,13 @@ pub(super) fn execute<A: Application, O: Observer>(
     recorder: &mut Recorder<'_, O>,
 ) -> Result<u64, RunError> {
     let codelet = &app.codelets()[spec.codelet.0 as usize];
-<<<<<<<
     let code = match store.memory() {
         MemoryNode::HOST => codelet.cpu,
         _ => app.device_code(spec.codelet),
     };
     let code = code.expect("checked at submission, and by the scheduler");
-    let context = TaskContext::new(id, spec, worker, store, memory);
-=======
-    let code = codelet.cpu.expect("checked at submission");
     let (worker, faults) = (recorder.worker, recorder.faults);
     let context = TaskContext::new(id, spec, worker, store, recorder);
->>>>>>>
     let (name, node) = (codelet.name, spec.node);
     // Unwind safety: after a panic no further task runs, and neither the scratch nor the application is used by the run.
     match catch_unwind(AssertUnwindSafe(|| {

@@ -10,14 +10,9 @@ use crate::config::{Config, DeviceStats, RunStats};
 use crate::engine::sleep::Sleep;
 use crate::engine::tally::Tally;
 use crate::error::{RunError, Stopped};
-<<<<<<<
+use crate::faults::ActiveFaults;
 use crate::machine::{Event, Machine};
 use crate::observer::{Lane, Observer, RunInfo, Track};
-=======
-use crate::faults::ActiveFaults;
-use crate::machine::Machine;
-use crate::observer::{Lane, Observer, RunInfo};
->>>>>>>
 use crate::schedulers::Scene;
 use crate::store::DataStore;
 use crate::sync::{AtomicBool, AtomicUsize, Mutex, Ordering};
@@ -85,28 +80,18 @@ where
         machine: &machine,
         bind: config.bind,
         flush_denormals: config.flush_denormals,
-<<<<<<<
         sleep: Sleep::new(workers),
-        unfinished: AtomicUsize::new(1),
-=======
-        sleep: Sleep::new(config.threads),
         tally: Tally::new(config.window),
         throttle: Throttle::new(&config.limits, app.codelets().len()),
         cancel: &config.cancel,
         faults: ActiveFaults::new(config.faults),
->>>>>>>
         stopped: AtomicBool::new(false),
         error: Mutex::new(None),
         bound_workers: AtomicUsize::new(0),
         flushing_workers: AtomicUsize::new(0),
     };
-<<<<<<<
-    let (outcome, tasks) = thread::scope(|scope| {
-        for worker in 0..workers {
-=======
     let (outcome, submission) = thread::scope(|scope| {
-        for worker in 0..config.threads {
->>>>>>>
+        for worker in 0..workers {
             let engine = &engine;
             let thread = Builder::new()
                 .name(format!("treeqr-worker-{worker}"))

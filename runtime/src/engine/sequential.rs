@@ -106,15 +106,11 @@ impl<A: Application, O: Observer> Sink for Here<'_, A, O> {
         if self.error.is_some() {
             return Err(Stopped(()));
         }
-<<<<<<<
-        check(self.app, &self.store, &spec, false);
-=======
         if self.cancel.is_cancelled() {
             self.error = Some(RunError::Cancelled);
             return Err(Stopped(()));
         }
-        check(self.app, &self.store, &spec);
->>>>>>>
+        check(self.app, &self.store, &spec, false);
         let id = TaskId(self.submitted);
         self.submitted += 1;
         let start = self.recorder.clock();

@@ -97,18 +97,14 @@ impl<'e, 'r, A: Application, O: Observer> Flow<'e, 'r, A, O> {
 impl<A: Application, O: Observer> Sink for Flow<'_, '_, A, O> {
     fn submit(&mut self, spec: TaskSpec) -> Result<TaskId, Stopped> {
         let engine = self.engine;
-        execute::check(engine.app, &engine.store, &spec);
+        let devices = engine.machine.is_emulated();
+        execute::check(engine.app, &engine.store, &spec, devices);
         if engine.tally.is_full() {
             self.stall();
         }
         if engine.is_stopped() || engine.heed_cancel() {
             return Err(Stopped(()));
         }
-<<<<<<<
-        let devices = engine.machine.is_emulated();
-        execute::check(engine.app, &engine.store, &spec, devices);
-=======
->>>>>>>
         let now = engine.observer.clock();
         let id = TaskId(self.account.tasks);
         self.account.tasks += 1;

@@ -59,15 +59,6 @@ fn serve<A: Application, O: Observer>(engine: &Engine<'_, A, O>, worker: WorkerI
             break;
         }
         let (id, spec) = (task.id(), task.spec());
-<<<<<<<
-=======
-        let (app, store) = (engine.app, engine.store);
-        let stopwatch = engine.machine.stopwatch();
-        let done = execute(app, store, id, spec, &mut scratch, &mut recorder);
-        let end = recorder.clock();
-        let bytes = match done {
-            Ok(bytes) => bytes,
->>>>>>>
         let app = engine.app;
         if emulated {
             match fetch(engine, &task, &mut recorder, start) {
@@ -79,7 +70,7 @@ fn serve<A: Application, O: Observer>(engine: &Engine<'_, A, O>, worker: WorkerI
             }
         }
         let stopwatch = engine.machine.stopwatch();
-        let done = execute(app, store, id, spec, worker, &mut scratch, &mut recorder);
+        let done = execute(app, store, id, spec, &mut scratch, &mut recorder);
         if emulated && done.is_ok() {
             let begin = stopwatch.expect("every task is timed");
             engine.machine.finish(worker, spec, begin);
