@@ -20,6 +20,8 @@
 
 mod coherence;
 mod device;
+#[cfg(test)]
+mod tests;
 
 use coherence::Coherence;
 pub(crate) use coherence::Event;
