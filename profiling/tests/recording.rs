@@ -221,15 +221,17 @@ fn check_tasks(run: &RecordedRun) {
 
 /// The dependencies, inferred again from the recorded accesses, hold in the recorded times.
 fn check_edges(run: &RecordedRun) {
-    let mut dependencies = Dependencies::<TaskId>::new(HANDLES as usize + 1);
+    let mut dependencies = Dependencies::new(HANDLES as usize + 1);
     let mut edges = 0;
     assert_eq!(run.accesses.len(), 20 + 800 + 10);
     for row in &run.accesses {
         let after = &run.tasks[row.task.0 as usize];
-        dependencies.access(row.handle, row.access, &row.task, |earlier| {
+        let never_over = |_: TaskId| false;
+        dependencies.access(row.handle, row.access, row.task, never_over, |earlier| {
             let before = &run.tasks[earlier.0 as usize];
             assert!(before.end_ns <= after.ready_ns, "{before:?}\n{after:?}");
             edges += 1;
+            true
         });
     }
     assert!(edges > 400);

@@ -91,7 +91,7 @@ pub use cancel::CancelHandle;
 pub use codelet::{Application, Codelet, CpuCode, TaskFailure};
 pub use config::{Config, DeviceStats, RunStats};
 pub use context::TaskContext;
-pub use dependencies::{Dependencies, FlowNode};
+pub use dependencies::Dependencies;
 pub use engine::run::run;
 pub use engine::sequential::run_sequential;
 pub use engine::submit::Submitter;

@@ -10,6 +10,7 @@
 //! Takes an application, a store, an observer; gives results or the first error. Knows no policy.
 
 pub(crate) mod execute;
+mod live;
 pub(crate) mod run;
 pub(crate) mod sequential;
 mod sleep;

@@ -3,14 +3,13 @@
 //! Takes task after task; gives each its number, its predecessors and, when it has none, to the scheduler. Knows no
 //! worker.
 
+use super::live::Live;
 use super::{Engine, execute};
 use crate::codelet::Application;
 use crate::dependencies::Dependencies;
 use crate::error::Stopped;
 use crate::observer::{Observer, StallRecord, Track};
 use crate::spec::{TaskId, TaskSpec};
-use crate::sync::Arc;
-use crate::task::Task;
 use std::time::{Duration, Instant};
 
 /// Where an application submits its tasks; their order is the meaning of the program.
@@ -46,7 +45,8 @@ impl<'s> Submitter<'s> {
 pub(super) struct Flow<'e, 'r, A: Application, O: Observer> {
     engine: &'e Engine<'r, A, O>,
     track: &'e mut O::Track,
-    dependencies: Dependencies<Arc<Task>>,
+    dependencies: Dependencies,
+    live: Live,
     account: Account,
 }
 
@@ -67,6 +67,7 @@ impl<'e, 'r, A: Application, O: Observer> Flow<'e, 'r, A, O> {
             engine,
             track,
             dependencies: Dependencies::new(engine.store.handles()),
+            live: Live::new(),
             account: Account::default(),
         }
     }
@@ -113,14 +114,23 @@ impl<A: Application, O: Observer> Sink for Flow<'_, '_, A, O> {
         }
         let unfinished = engine.tally.one_more() as u64;
         self.account.peak_tasks = self.account.peak_tasks.max(unfinished);
-        let task = Arc::new(Task::new(id, spec, now));
+        let task = self.live.make(id, spec, now);
+        let live = &self.live;
         let mut follows = false;
         for &(handle, access) in &task.spec().accesses {
-            self.dependencies.access(handle, access, &task, |earlier| {
-                earlier.link(&task);
-                follows = true;
-            });
+            let is_over = |earlier| live.is_finished(earlier);
+            let wait_for = |earlier| match live.get(earlier) {
+                Some(earlier) => {
+                    follows = true;
+                    earlier.link(&task)
+                }
+                // Itself, or one that was over before `now`.
+                None => earlier == id,
+            };
+            self.dependencies
+                .access(handle, access, id, is_over, wait_for);
         }
+        self.live.keep(task.clone());
         if O::ACTIVE && follows {
             // What it follows may have ended since `now`, before it was linked: it became ready then, not at `now`.
             task.stamp_ready(engine.observer.clock());
