@@ -138,6 +138,8 @@ mod tests {
             scheduler: "by hand",
             codelets: vec!["work"],
             host_bytes: 0,
+            devices: Vec::new(),
+            time_scale: 1.0,
             begin_ns: 100,
             end_ns: 1100,
             submitted: tasks.len() as u64,
@@ -146,6 +148,7 @@ mod tests {
             accesses: Vec::new(),
             memory: Vec::new(),
             states: states.iter().map(state).collect(),
+            transfers: Vec::new(),
             dropped: 0,
             lost_tracks: 0,
         }

@@ -44,5 +44,7 @@ pub use clock::{Calibration, ClockKind};
 pub use efficiency::{Efficiency, TimeSplit};
 pub use metrics::{CodeletSummary, Summary, WorkerSummary};
 pub use recorder::{Recorder, RecorderOptions};
-pub use recording::{AccessRow, MemoryRow, RecordedRun, Recording, StateRow, TaskRow, WorkerRow};
-pub use treeqr_runtime::WorkerState;
+pub use recording::{
+    AccessRow, MemoryRow, RecordedRun, Recording, StateRow, TaskRow, TransferRow, WorkerRow,
+};
+pub use treeqr_runtime::{TransferKind, WorkerState};

@@ -21,6 +21,12 @@ pub struct Summary {
     pub codelets: Vec<CodeletSummary>,
     /// Workers, by number.
     pub workers: Vec<WorkerSummary>,
+    /// Names of the emulated devices.
+    pub devices: Vec<String>,
+    /// With emulated devices, how many times slower than the emulated machine all times are; else 1.
+    pub time_scale: f64,
+    /// Bytes that went between memory nodes.
+    pub transferred_bytes: u64,
     /// The most bytes that lay on the host, in bytes; the same as the store's.
     pub peak_bytes: u64,
     /// Records that were kept.
@@ -53,7 +59,7 @@ impl CodeletSummary {
     }
 }
 
-/// What one worker did, in nanoseconds; the four add up to the time from its start to its end.
+/// What one worker did, in nanoseconds; the five add up to the time from its start to its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WorkerSummary {
     /// Its number.
@@ -68,6 +74,8 @@ pub struct WorkerSummary {
     pub idle_ns: u64,
     /// Asleep for want of a task.
     pub sleeping_ns: u64,
+    /// Waiting for the data of a task to come from another memory node.
+    pub transferring_ns: u64,
 }
 
 impl Summary {
@@ -86,6 +94,9 @@ impl Summary {
             flops: run.tasks.iter().map(|task| task.flops).sum(),
             codelets: codelets(run, executing),
             workers,
+            devices: run.devices.clone(),
+            time_scale: run.time_scale,
+            transferred_bytes: run.transfers.iter().map(|t| t.bytes).sum(),
             peak_bytes: on_host
                 .map(|m| m.after_bytes)
                 .fold(run.host_bytes, u64::max),
@@ -134,7 +145,8 @@ fn workers(run: &RecordedRun) -> Vec<WorkerSummary> {
         let executing_ns = mine.clone().map(|t| t.end_ns - t.start_ns).sum();
         let idle_ns = in_state(WorkerState::Idle);
         let sleeping_ns = in_state(WorkerState::Sleeping);
-        let elsewhere = executing_ns + idle_ns + sleeping_ns;
+        let transferring_ns = in_state(WorkerState::Transferring);
+        let elsewhere = executing_ns + idle_ns + sleeping_ns + transferring_ns;
         WorkerSummary {
             worker: row.worker,
             tasks: mine.count() as u64,
@@ -142,6 +154,7 @@ fn workers(run: &RecordedRun) -> Vec<WorkerSummary> {
             runtime_ns: (row.end_ns - row.start_ns).saturating_sub(elsewhere),
             idle_ns,
             sleeping_ns,
+            transferring_ns,
         }
     };
     run.workers.iter().map(summary).collect()
@@ -165,6 +178,15 @@ impl fmt::Display for Summary {
             100.0 * self.occupancy,
             self.peak_bytes
         )?;
+        if !self.devices.is_empty() {
+            writeln!(
+                f,
+                "emulated: {}; times are {} times those of the emulated machine; {} bytes transferred",
+                self.devices.join(", "),
+                self.time_scale,
+                self.transferred_bytes
+            )?;
+        }
         writeln!(
             f,
             "{:<16} {:>9} {:>12} {:>8} {:>9}",

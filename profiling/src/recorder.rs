@@ -56,6 +56,8 @@ pub(crate) struct RawRun {
     pub(crate) codelets: Vec<&'static str>,
     pub(crate) bound_to: Vec<Option<u32>>,
     pub(crate) host_bytes: u64,
+    pub(crate) devices: Vec<String>,
+    pub(crate) time_scale: f64,
     pub(crate) begin: u64,
     pub(crate) tracks: Vec<ThreadTrack>,
 }
@@ -89,6 +91,7 @@ impl Recorder {
             memory: 0,
             states: 0,
             accesses: 0,
+            transfers: 0,
         };
         let mut track = ThreadTrack::new(Lane::Worker(0), capacities, 0);
         let begin = Instant::now();
@@ -131,6 +134,8 @@ impl Observer for Recorder {
             codelets: run.codelets.to_vec(),
             bound_to: run.bound_to.to_vec(),
             host_bytes: run.host_bytes,
+            devices: run.devices.to_vec(),
+            time_scale: run.time_scale,
             begin: self.clock.ticks(),
             tracks: Vec::with_capacity(run.workers + 1),
         };
@@ -139,11 +144,15 @@ impl Observer for Recorder {
 
     fn attach(&self, lane: Lane) -> ThreadTrack {
         let options = &self.options;
+        let moves = self.with_runs(|runs| runs.last().is_some_and(|run| !run.devices.is_empty()));
+        // With devices each access may bring its data, and drop others' to make room, on average one.
+        let moved = if moves { 4 * options.accesses } else { 0 };
         let capacities = Capacities {
             tasks: options.tasks,
-            memory: options.memory_events,
+            memory: options.memory_events + moved,
             states: options.states,
             accesses: options.accesses,
+            transfers: moved,
         };
         ThreadTrack::new(lane, capacities, self.clock.ticks())
     }

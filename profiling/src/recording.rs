@@ -10,7 +10,9 @@ use crate::clock::Calibration;
 use crate::metrics::Summary;
 use crate::recorder::RawRun;
 use crate::track::Buffer;
-use treeqr_runtime::{Access, CodeletId, Handle, Lane, MemoryNode, TaskId, WorkerState};
+use treeqr_runtime::{
+    Access, CodeletId, Handle, Lane, MemoryNode, TaskId, TransferKind, WorkerState,
+};
 
 /// What a recorder kept.
 #[derive(Clone, Debug, PartialEq)]
@@ -42,6 +44,10 @@ pub struct RecordedRun {
     pub codelets: Vec<&'static str>,
     /// Bytes on the host when it began.
     pub host_bytes: u64,
+    /// Names of the emulated devices; device d has memory node d + 1.
+    pub devices: Vec<String>,
+    /// With emulated devices, how many times slower than the emulated machine all times of this run are; else 1.
+    pub time_scale: f64,
     /// When it began.
     pub begin_ns: u64,
     /// When its last thread ended.
@@ -58,6 +64,8 @@ pub struct RecordedRun {
     pub memory: Vec<MemoryRow>,
     /// By worker, then time.
     pub states: Vec<StateRow>,
+    /// By the time when they were asked for.
+    pub transfers: Vec<TransferRow>,
     /// Records for which there was no room.
     pub dropped: u64,
     /// Threads that never handed their records back: they panicked outside of a task.
@@ -72,6 +80,7 @@ impl RecordedRun {
             self.accesses.len(),
             self.memory.len(),
             self.states.len(),
+            self.transfers.len(),
         ];
         tables.iter().sum::<usize>() as u64
     }
@@ -162,6 +171,27 @@ pub struct StateRow {
     pub end_ns: u64,
 }
 
+/// Bytes that went from one memory node to another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TransferRow {
+    /// When it was asked for.
+    pub asked_ns: u64,
+    /// When it had the link.
+    pub start_ns: u64,
+    /// When the bytes were there.
+    pub end_ns: u64,
+    /// Which data.
+    pub handle: Handle,
+    /// From where.
+    pub from: MemoryNode,
+    /// To where.
+    pub to: MemoryNode,
+    /// What for.
+    pub kind: TransferKind,
+    /// How many.
+    pub bytes: u64,
+}
+
 /// Merges the tracks of all runs.
 pub(crate) fn assemble(clock: Calibration, ns_per_record: f64, runs: Vec<RawRun>) -> Recording {
     let runs = runs.into_iter().map(|run| tables(&clock, run)).collect();
@@ -179,6 +209,8 @@ fn tables(clock: &Calibration, raw: RawRun) -> RecordedRun {
         scheduler: raw.scheduler,
         codelets: raw.codelets,
         host_bytes: raw.host_bytes,
+        devices: raw.devices,
+        time_scale: raw.time_scale,
         begin_ns,
         end_ns: begin_ns,
         submitted: 0,
@@ -187,6 +219,7 @@ fn tables(clock: &Calibration, raw: RawRun) -> RecordedRun {
         accesses: Vec::new(),
         memory: Vec::new(),
         states: Vec::new(),
+        transfers: Vec::new(),
         dropped: 0,
         lost_tracks: (raw.workers + 1).saturating_sub(raw.tracks.len()),
     };
@@ -238,12 +271,27 @@ fn tables(clock: &Calibration, raw: RawRun) -> RecordedRun {
             start_ns: ns(s.start),
             end_ns: ns(s.end),
         });
+        move_rows(track.transfers, &mut run.transfers, &mut dropped, |t| {
+            let asked_ns = ns(t.ticks);
+            let start_ns = asked_ns + t.wait_ns;
+            TransferRow {
+                asked_ns,
+                start_ns,
+                end_ns: start_ns + t.duration_ns,
+                handle: t.handle,
+                from: t.from,
+                to: t.to,
+                kind: t.kind,
+                bytes: t.bytes,
+            }
+        });
         run.dropped += dropped;
     }
     run.workers.sort_by_key(|row| row.worker);
     run.tasks.sort_by_key(|row| row.id);
     run.memory.sort_by_key(|row| row.time_ns);
     run.states.sort_by_key(|row| (row.worker, row.start_ns));
+    run.transfers.sort_by_key(|row| row.asked_ns);
     run
 }
 

@@ -5,6 +5,7 @@
 
 use treeqr_runtime::{
     Access, Handle, Lane, MemoryRecord, StateRecord, TaskId, TaskRecord, TaskSpec, Track,
+    TransferRecord,
 };
 
 /// A list of fixed capacity.
@@ -41,6 +42,7 @@ pub(crate) struct Capacities {
     pub(crate) memory: usize,
     pub(crate) states: usize,
     pub(crate) accesses: usize,
+    pub(crate) transfers: usize,
 }
 
 /// One access of one task, as submitted.
@@ -62,6 +64,7 @@ pub struct ThreadTrack {
     pub(crate) memory: Buffer<MemoryRecord>,
     pub(crate) states: Buffer<StateRecord>,
     pub(crate) accesses: Buffer<AccessRecord>,
+    pub(crate) transfers: Buffer<TransferRecord>,
 }
 
 impl ThreadTrack {
@@ -78,6 +81,8 @@ impl ThreadTrack {
             memory: Buffer::with_capacity(on_workers(capacities.memory)),
             states: Buffer::with_capacity(on_workers(capacities.states)),
             accesses: Buffer::with_capacity(on_submission(capacities.accesses)),
+            // The submission's are those that bring all data home.
+            transfers: Buffer::with_capacity(capacities.transfers),
         }
     }
 }
@@ -104,5 +109,9 @@ impl Track for ThreadTrack {
 
     fn state(&mut self, record: &StateRecord) {
         self.states.push(*record);
+    }
+
+    fn transfer(&mut self, record: &TransferRecord) {
+        self.transfers.push(*record);
     }
 }

@@ -3,6 +3,7 @@
 //! Takes nothing; gives the trait [`Application`] and how a task ends. Knows no particular codelet.
 
 use crate::context::TaskContext;
+use crate::spec::CodeletId;
 use crate::store::OutOfMemory;
 
 /// The data and the code that tasks run on. One value is shared by all workers.
@@ -15,6 +16,19 @@ pub trait Application: Sync {
 
     /// The table of codelets; [`CodeletId`](crate::CodeletId) is an index into it.
     fn codelets(&self) -> &[Codelet<Self>];
+
+    /// How a worker of a device runs a codelet; `None` if it can't, which is the default. An emulated device calls it with
+    /// buffers in its own memory: mostly the CPU's code, of codelets that neither allocate, free nor scatter.
+    fn device_code(&self, codelet: CodeletId) -> Option<CpuCode<Self>> {
+        let _ = codelet;
+        None
+    }
+
+    /// What the durations of the codelets depend on beyond their names and flops, such as the type of the numbers: cost
+    /// models are kept apart by it.
+    fn variant(&self) -> &str {
+        ""
+    }
 }
 
 /// A kind of task: its name, and one implementation per kind of worker.

@@ -2,8 +2,14 @@
 //!
 //! Takes what the user chose; gives defaults for the rest, and what a run reports about itself.
 
+use crate::cancel::CancelHandle;
+use crate::faults::Faults;
+use crate::machine::{DeviceSpec, LinkStats};
+use crate::models::{ModelReport, ModelStore};
 use crate::schedulers::{self, SchedulerEntry};
+use crate::throttle::Limit;
 use crate::topology;
+use std::num::NonZeroUsize;
 use std::time::Duration;
 
 /// The options of a run.
@@ -19,6 +25,21 @@ pub struct Config {
     pub bind: bool,
     /// Flush-to-zero and denormals-are-zero while tasks run. [`RunStats::flush_denormals`] says whether it was had.
     pub flush_denormals: bool,
+    /// Emulated devices, one worker each beside the CPU workers; see [`DeviceSpec`] and `runtime/src/machine/mod.rs`, which
+    /// says how they are emulated. Runs with devices are slower than without: all of the machine runs in slow motion.
+    pub devices: Vec<DeviceSpec>,
+    /// At most this many tasks are unfinished at a time; the submission waits until a quarter of them is done. It bounds
+    /// the memory for the task graph, and what schedulers can see of it; `None` for no bound. Results do not depend on it.
+    pub window: Option<NonZeroUsize>,
+    /// At most so many tasks of a codelet at a time. Of those that are ready the others wait, by falling priority, before
+    /// the scheduler sees them.
+    pub limits: Vec<Limit>,
+    /// Ends the run from outside. A clone of the options has the same handle.
+    pub cancel: CancelHandle,
+    /// Faults on purpose, for tests.
+    pub faults: Faults,
+    /// Where cost models are kept between runs; only schedulers that ask for predictions have any.
+    pub models: ModelStore,
 }
 
 impl Default for Config {
@@ -28,6 +49,12 @@ impl Default for Config {
             scheduler: schedulers::default_entry(),
             bind: true,
             flush_denormals: true,
+            devices: Vec::new(),
+            window: None,
+            limits: Vec::new(),
+            cancel: CancelHandle::new(),
+            faults: Faults::default(),
+            models: ModelStore::default(),
         }
     }
 }
@@ -47,7 +74,7 @@ impl Config {
 pub struct RunStats {
     /// Tasks submitted, all of them done.
     pub tasks: u64,
-    /// Number of workers.
+    /// Number of CPU workers.
     pub threads: usize,
     /// Name of the scheduler; `sequential` for none.
     pub scheduler: &'static str,
@@ -59,4 +86,29 @@ pub struct RunStats {
     pub flush_denormals: bool,
     /// The most bytes that lay in the store on the host during the run, what was there before included.
     pub peak_bytes: u64,
+    /// The most tasks that were submitted and not done at the same time.
+    pub peak_tasks: u64,
+    /// How often the submission waited because the window was full.
+    pub stalls: u64,
+    /// How long it waited, in all.
+    pub stalled: Duration,
+    /// What became of the cost models, where the scheduler uses them.
+    pub models: Option<ModelReport>,
+    /// The emulated devices.
+    pub devices: Vec<DeviceStats>,
+    /// With emulated devices, wall time over time of the emulated machine: `elapsed` over this is what it would have
+    /// taken. Else 1.
+    pub time_scale: f64,
+}
+
+/// What a run says about one of its devices.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct DeviceStats {
+    /// Its name.
+    pub name: String,
+    /// Whether there is no such device.
+    pub emulated: bool,
+    /// What its memory held, and what came and went.
+    pub link: LinkStats,
 }

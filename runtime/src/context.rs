@@ -5,7 +5,9 @@
 
 use crate::codelet::TaskFailure;
 use crate::spec::{Access, Handle, TaskId, TaskSpec, WorkerId};
-use crate::store::{Change, OutOfMemory, ReadBuffer, ScatterBuffer, SharedStore, WriteBuffer};
+use crate::store::{
+    Change, MemoryNode, OutOfMemory, ReadBuffer, ScatterBuffer, SharedStore, WriteBuffer,
+};
 use bytemuck::Pod;
 use std::cell::{Cell, RefCell};
 
@@ -26,6 +28,8 @@ pub struct TaskContext<'t> {
 /// Who hears of allocations and releases.
 pub(crate) trait MemorySink {
     fn changed(&mut self, task: TaskId, spec: &TaskSpec, handle: Handle, change: Change);
+    /// Whether the allocation that is about to happen shall fail, on purpose.
+    fn refuses(&self) -> bool;
 }
 
 impl<'t> TaskContext<'t> {
@@ -98,16 +102,25 @@ impl<'t> TaskContext<'t> {
         buffer
     }
 
+    /// The memory that its buffers lie in.
+    pub fn memory(&self) -> MemoryNode {
+        self.store.memory()
+    }
+
     /// Gives `handle` a buffer of `bytes` zero bytes; what it had before is freed first.
     ///
     /// # Errors
     /// If there is no memory; `?` makes it the failure of the task.
     ///
     /// # Panics
-    /// If `handle` is not among the task's accesses as `Write` or `ReadWrite`, or if the task holds its buffer.
+    /// If `handle` is not among the task's accesses as `Write` or `ReadWrite`, if the task holds its buffer, or if it runs
+    /// on a device.
     pub fn allocate(&self, handle: Handle, bytes: usize) -> Result<(), OutOfMemory> {
         self.owned(handle, "allocate");
         let mut sink = self.changes.borrow_mut();
+        if sink.refuses() {
+            return Err(OutOfMemory { bytes });
+        }
         self.store.allocate(handle, bytes, |change| {
             sink.changed(self.id, self.spec, handle, change);
         })
@@ -116,7 +129,8 @@ impl<'t> TaskContext<'t> {
     /// Frees the buffer of `handle`, if it has one.
     ///
     /// # Panics
-    /// If `handle` is not among the task's accesses as `Write` or `ReadWrite`, or if the task holds its buffer.
+    /// If `handle` is not among the task's accesses as `Write` or `ReadWrite`, if the task holds its buffer, or if it runs
+    /// on a device.
     pub fn free(&self, handle: Handle) {
         self.owned(handle, "free");
         let mut sink = self.changes.borrow_mut();
@@ -156,6 +170,11 @@ impl<'t> TaskContext<'t> {
     /// Looks from where the last search ended: a task that takes or frees its buffers in their order is then not slowed
     /// by having many.
     fn owned(&self, handle: Handle, what: &str) {
+        assert!(
+            self.memory() == MemoryNode::HOST,
+            "cannot {what} handle {} on a device: only tasks on the host do",
+            handle.0
+        );
         let accesses = &self.spec.accesses;
         let from = self.last_owned.get();
         let order = (from..accesses.len()).chain(0..from);

@@ -48,6 +48,9 @@ pub enum RunError {
         /// The panic's message.
         message: String,
     },
+    /// Somebody cancelled the run, by the [`CancelHandle`](crate::CancelHandle) of its options.
+    #[error("the run was cancelled")]
+    Cancelled,
     /// The system refused to start a worker's thread.
     #[error("cannot start the thread of worker {worker}: {source}")]
     Spawn {
@@ -58,7 +61,7 @@ pub enum RunError {
     },
 }
 
-/// The run has failed and takes no further task; [`run`](crate::run) returns the [`RunError`] that says why. Only the
+/// The run has failed or was cancelled and takes no further task; [`run`](crate::run) returns the [`RunError`] that says why. Only the
 /// runtime makes one, so that who holds it knows that such an error exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("the run has stopped")]

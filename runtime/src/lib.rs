@@ -9,7 +9,9 @@
 //! | `engine::submit`, `dependencies`, `task` | from the order of submission to the task graph |
 //! | [`schedulers`] | which worker runs which ready task, and when: one trait, one table |
 //! | `engine::worker`, `engine::sleep` | pop, execute, release; spin and sleep (`README.md` tells the protocol) |
+//! | `engine::tally`, `throttle`, `cancel` | the window of the submission, limits on codelets, the end from outside |
 //! | `context`, `store` | the task's buffers; the one room with unsafe code over the application's data |
+//! | `machine`, `models` | the workers and what their tasks cost: what schedulers ask |
 //! | `observer` | what can be seen of a run |
 //! | `topology`, `denormals` | where workers are pinned; flush-to-zero |
 //!
@@ -65,6 +67,7 @@
 //! Data that nobody writes any more needs no handles of the run: keep its [`DataStore`] in the application and read it
 //! with [`DataStore::get`], from as many runs at once as you like.
 
+mod cancel;
 mod codelet;
 mod config;
 mod context;
@@ -72,30 +75,43 @@ mod denormals;
 mod dependencies;
 mod engine;
 mod error;
+mod faults;
+mod machine;
+mod models;
 mod observer;
 pub mod schedulers;
 mod spec;
 mod store;
 mod sync;
 mod task;
+mod throttle;
 mod topology;
 
+pub use cancel::CancelHandle;
 pub use codelet::{Application, Codelet, CpuCode, TaskFailure};
-pub use config::{Config, RunStats};
+pub use config::{Config, DeviceStats, RunStats};
 pub use context::TaskContext;
-pub use dependencies::{Dependencies, FlowNode};
+pub use dependencies::Dependencies;
 pub use engine::run::run;
 pub use engine::sequential::run_sequential;
 pub use engine::submit::Submitter;
 pub use error::{RunError, Stopped};
+pub use faults::Faults;
+pub use machine::{DeviceSpec, DeviceSpecError, LinkStats};
+pub use models::{Ignored, ModelReport, ModelStore};
 pub use observer::{
-    Lane, MemoryRecord, Observer, RunInfo, StateRecord, TaskRecord, Track, WorkerState,
+    Lane, MemoryRecord, Observer, RunInfo, StallRecord, StateRecord, TaskRecord, Track,
+    TransferKind, TransferRecord, WorkerState,
 };
-pub use schedulers::{SCHEDULERS, Scheduler, SchedulerEntry, UnknownScheduler, Wake};
+pub use schedulers::{
+    Arch, Missing, Place, SCHEDULERS, Scene, Scheduler, SchedulerEntry, UnknownScheduler, Wake,
+    World,
+};
 pub use smallvec::{SmallVec, smallvec};
 pub use spec::{Access, Accesses, CodeletId, Handle, TaskId, TaskSpec, WorkerId};
 pub use store::{
     ALIGNMENT, DataStore, MemoryNode, OutOfMemory, ReadBuffer, ScatterBuffer, WriteBuffer,
 };
 pub use task::{ReadyTask, Task};
+pub use throttle::Limit;
 pub use topology::{Platform, available_threads};

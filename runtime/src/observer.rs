@@ -49,8 +49,16 @@ pub trait Track {
     fn task(&mut self, record: &TaskRecord);
     /// A buffer was allocated or freed.
     fn memory(&mut self, record: &MemoryRecord);
+    /// The submission has waited (submission's lane only).
+    fn stall(&mut self, record: &StallRecord) {
+        let _ = record;
+    }
     /// A worker was, for a while, neither in a task nor between two of them.
     fn state(&mut self, record: &StateRecord);
+    /// Bytes went from one memory node to another. By default nobody looks.
+    fn transfer(&mut self, record: &TransferRecord) {
+        let _ = record;
+    }
 }
 
 /// Which thread's events.
@@ -75,6 +83,10 @@ pub struct RunInfo<'r> {
     pub bound_to: &'r [Option<u32>],
     /// Bytes on the host when the run begins.
     pub host_bytes: u64,
+    /// Names of the emulated devices; device d has memory node d + 1, and the last workers of the run, one each.
+    pub devices: &'r [String],
+    /// With devices: wall time over time of the emulated machine, at least 1. All records are in wall time.
+    pub time_scale: f64,
 }
 
 /// One task, from submission to end. Times in ticks; `submit <= ready <= start <= end`.
@@ -125,6 +137,40 @@ pub struct MemoryRecord {
     pub after_bytes: u64,
 }
 
+/// Bytes that went from one memory node to another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TransferRecord {
+    /// When it was asked for, in ticks.
+    pub ticks: u64,
+    /// From then to its start on the link, in nanoseconds.
+    pub wait_ns: u64,
+    /// From its start to its end, in nanoseconds.
+    pub duration_ns: u64,
+    /// How many.
+    pub bytes: u64,
+    /// Of what.
+    pub handle: Handle,
+    /// From where.
+    pub from: MemoryNode,
+    /// To where.
+    pub to: MemoryNode,
+    /// What for.
+    pub kind: TransferKind,
+}
+
+/// Why bytes move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TransferKind {
+    /// A task on a device is about to use them.
+    Fetch,
+    /// A task on a device will use them.
+    Prefetch,
+    /// Another node needs what a device has.
+    Return,
+    /// A device drops them: it is full, or the run is over.
+    WriteBack,
+}
+
 /// What a worker did while it had no task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WorkerState {
@@ -134,6 +180,8 @@ pub enum WorkerState {
     Idle,
     /// Slept until woken.
     Sleeping,
+    /// Had a task and waited for its data.
+    Transferring,
 }
 
 /// A span of one worker without a task, in ticks.
@@ -143,6 +191,17 @@ pub struct StateRecord {
     pub worker: u16,
     /// What it did.
     pub state: WorkerState,
+    /// From.
+    pub start: u64,
+    /// To.
+    pub end: u64,
+}
+
+/// A span in which the submission waited because the window was full, in ticks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StallRecord {
+    /// Tasks submitted before it.
+    pub submitted: u32,
     /// From.
     pub start: u64,
     /// To.
@@ -176,5 +235,6 @@ mod tests {
         assert_eq!(size_of::<TaskRecord>(), 96);
         assert_eq!(size_of::<MemoryRecord>(), 40);
         assert_eq!(size_of::<StateRecord>(), 24);
+        assert_eq!(size_of::<TransferRecord>(), 48);
     }
 }

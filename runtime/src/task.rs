@@ -14,7 +14,6 @@
 //! wrote. The lock around `successors` orders a link against the finish of the predecessor: either the link is in the
 //! list that the finish takes, or it sees that the predecessor has finished, and what that wrote.
 
-use crate::dependencies::FlowNode;
 use crate::spec::{CodeletId, TaskId, TaskSpec};
 use crate::sync::{Arc, AtomicBool, AtomicU32, AtomicU64, Mutex, Ordering, PoisonError, lock};
 use smallvec::SmallVec;
@@ -93,18 +92,26 @@ impl Task {
         self.ready.fetch_max(ticks, Ordering::Relaxed);
     }
 
-    /// Makes `successor` wait for `self`, unless `self` has finished or the edge is there already. Only the submitting
-    /// thread calls it, one successor after the other.
-    pub(crate) fn link(&self, successor: &Arc<Task>) {
+    /// Makes `successor` wait for `self`, unless `self` has finished or the edge is there already; whether `self` was
+    /// unfinished. Only the submitting thread calls it, one successor after the other.
+    pub(crate) fn link(&self, successor: &Arc<Task>) -> bool {
         let mark = successor.id.0 + 1;
-        if self.id == successor.id || self.last_linked.load(Ordering::Relaxed) == mark {
-            return;
+        if self.last_linked.load(Ordering::Relaxed) == mark {
+            return true;
         }
-        if let Some(list) = &mut *lock(&self.successors) {
-            self.last_linked.store(mark, Ordering::Relaxed);
-            successor.pending.fetch_add(1, Ordering::Relaxed);
-            list.push(successor.clone());
-        }
+        let mut successors = lock(&self.successors);
+        let Some(list) = &mut *successors else {
+            return false;
+        };
+        self.last_linked.store(mark, Ordering::Relaxed);
+        successor.pending.fetch_add(1, Ordering::Relaxed);
+        list.push(successor.clone());
+        true
+    }
+
+    /// Whether it is done. Who has seen that has seen all it wrote: the task may be forgotten, without an edge.
+    pub(crate) fn is_finished(&self) -> bool {
+        self.finished.load(Ordering::Acquire)
     }
 
     /// One of the things it waited for is over. Returns whether it was the last.
@@ -121,15 +128,8 @@ impl Task {
 
     /// Marks it as done; returns the tasks that waited for it.
     pub(crate) fn finish(&self) -> Successors {
-        self.finished.store(true, Ordering::Relaxed);
+        self.finished.store(true, Ordering::Release);
         lock(&self.successors).take().unwrap_or_default()
-    }
-}
-
-impl FlowNode for Arc<Task> {
-    fn is_finished(&self) -> bool {
-        // Relaxed is enough to forget a task, but not to leave out an edge: `link` decides that under its lock.
-        self.finished.load(Ordering::Relaxed)
     }
 }
 

@@ -191,7 +191,7 @@ fn an_unknown_scheduler_is_an_error_that_names_the_known_ones() {
     let error = schedulers::by_name("fifo").unwrap_err();
     assert_eq!(
         error.to_string(),
-        "unknown scheduler `fifo`; known are eager, prio, ws, lws"
+        "unknown scheduler `fifo`; known are eager, random, prio, ws, lws, dm, dmda, dmdas, dmdasd, heteroprio"
     );
     for entry in SCHEDULERS {
         assert_eq!(schedulers::by_name(entry.name).unwrap().name, entry.name);
@@ -261,14 +261,14 @@ fn one_worker_follows_the_priorities_where_there_are_any() {
         // Nested: behind 4, above all else.
         task(7, 10).with(Handle(1), Access::Read),
     ];
-    for scheduler in ["prio", "lws"] {
+    for scheduler in ["prio", "lws", "dmdas", "dmdasd"] {
         let order = order_on_one_worker(scheduler, &tasks);
         assert_eq!(order, [2, 4, 7, 5, 6, 0, 3, 1], "{scheduler}");
     }
-    assert_eq!(
-        order_on_one_worker("eager", &tasks),
-        [0, 1, 2, 3, 6, 4, 5, 7]
-    );
+    for scheduler in ["eager", "random", "dm", "dmda", "heteroprio"] {
+        let order = order_on_one_worker(scheduler, &tasks);
+        assert_eq!(order, [0, 1, 2, 3, 6, 4, 5, 7], "{scheduler}");
+    }
     assert_eq!(order_on_one_worker("ws", &tasks), [6, 3, 2, 5, 4, 7, 1, 0]);
 }
 

@@ -220,3 +220,90 @@ fn a_good_run_follows_a_bad_one() {
         steps.check(&program);
     }
 }
+
+/// Every task writes its handle anew from those of the two tasks before.
+struct Allocating;
+
+impl Application for Allocating {
+    type Scratch = ();
+    fn scratch(&self, _: usize) {}
+    fn codelets(&self) -> &[Codelet<Self>] {
+        &[Codelet {
+            name: "fill",
+            cpu: Some(|_, context, _| {
+                let (handle, _) = context.task().accesses[0];
+                let before = 1..context.task().accesses.len();
+                let sum: u64 = before.map(|i| context.read::<u64>(i)[0]).sum();
+                context.allocate(handle, 8)?;
+                context.write::<u64>(0)[0] = sum + 1;
+                Ok(())
+            }),
+        }]
+    }
+}
+
+const FILLS: u32 = 12;
+
+fn fill(submitter: &mut Submitter<'_>) -> Result<(), Stopped> {
+    for i in 0..FILLS {
+        let mut task = TaskSpec::new(CodeletId(0), i).with(Handle(i), Access::Write);
+        for before in [2, 3] {
+            if i >= before {
+                task = task.with(Handle(i - before), Access::Read);
+            }
+        }
+        submitter.submit(task)?;
+    }
+    Ok(())
+}
+
+#[test]
+fn a_fault_asked_for_in_any_task_or_allocation_is_met() {
+    let mut expected = DataStore::new(FILLS as usize);
+    let config_1 = Config::with_threads(1);
+    run_sequential(&config_1, &Allocating, &mut expected, &(), fill).unwrap();
+    for entry in SCHEDULERS {
+        for threads in [1, 2, 4] {
+            for k in 0..=FILLS {
+                for faults in [
+                    Faults {
+                        panic_in_task: Some(k),
+                        ..Faults::default()
+                    },
+                    Faults {
+                        fail_allocation: Some(u64::from(k)),
+                        ..Faults::default()
+                    },
+                ] {
+                    let mut faulty = Config {
+                        faults,
+                        ..config(entry, threads)
+                    };
+                    let mut data = DataStore::new(FILLS as usize);
+                    let outcome = run(&faulty, &Allocating, &mut data, &(), fill);
+                    let there = (0..FILLS).filter(|&h| data.get(Handle(h)).is_some());
+                    let there = there.count() as u32;
+                    match outcome {
+                        Ok(_) => assert_eq!((k, there), (FILLS, FILLS)),
+                        Err(RunError::TaskPanicked { node, message, .. }) => {
+                            assert_eq!(faults.panic_in_task, Some(k));
+                            assert_eq!(node, k);
+                            assert_eq!(message, format!("a fault was asked for in task {k}"));
+                            assert!(there < FILLS);
+                        }
+                        Err(RunError::OutOfMemory { bytes: 8, .. }) => {
+                            assert_eq!(faults.fail_allocation, Some(u64::from(k)));
+                            assert!((k..FILLS).contains(&there));
+                        }
+                        Err(other) => panic!("{other}"),
+                    }
+                    assert_eq!(data.bytes(), u64::from(8 * there));
+                    // The same store and options, without the fault.
+                    faulty.faults = Faults::default();
+                    run(&faulty, &Allocating, &mut data, &(), fill).unwrap();
+                    assert_eq!(common::contents(&data), common::contents(&expected));
+                }
+            }
+        }
+    }
+}

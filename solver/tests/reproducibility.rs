@@ -114,3 +114,37 @@ fn random_patterns_give_the_same_bits() {
         );
     }
 }
+
+#[test]
+fn an_emulated_device_gives_the_same_bits() {
+    // Its memory holds a few tiles only, so that most of them come and go many times.
+    let o = options(|o| (o.mb, o.nb, o.ib, o.bh) = (Some(32), Some(16), Some(8), Some(2)));
+    for name in ["grid3d-8", "lp-400"] {
+        let a = gallery::make(name).expect("gallery").matrix;
+        let one = Config {
+            bind: false,
+            ..Config::with_threads(1)
+        };
+        let expected = bits(&a, &o, &one, true);
+        for scheduler in SCHEDULERS {
+            for devices in [
+                &["cuda0:memory=24KiB,latency=0ns"][..],
+                &["cuda0", "gpu1:speed=2"],
+            ] {
+                let run = Config {
+                    scheduler,
+                    devices: devices
+                        .iter()
+                        .map(|d| d.parse().expect("a device"))
+                        .collect(),
+                    ..one.clone()
+                };
+                assert!(
+                    bits(&a, &o, &run, false) == expected,
+                    "{name}: {} with {devices:?} gives other bits",
+                    scheduler.name
+                );
+            }
+        }
+    }
+}

@@ -5,27 +5,36 @@
 use crate::codelet::{Application, TaskFailure};
 use crate::context::{MemorySink, TaskContext};
 use crate::error::{RunError, panic_message};
+use crate::faults::ActiveFaults;
+use crate::machine::Event;
 use crate::observer::{MemoryRecord, Observer, StateRecord, TaskRecord, Track, WorkerState};
-use crate::spec::{Handle, TaskId, TaskSpec, WorkerId};
-use crate::store::{Change, OutOfMemory, SharedStore};
+use crate::spec::{Access, Handle, TaskId, TaskSpec, WorkerId};
+use crate::store::{Change, MemoryNode, OutOfMemory, SharedStore};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Runs a task.
-pub(super) fn execute<A: Application>(
+pub(super) fn execute<A: Application, O: Observer>(
     app: &A,
     store: SharedStore<'_>,
     id: TaskId,
     spec: &TaskSpec,
-    worker: WorkerId,
     scratch: &mut A::Scratch,
-    memory: &mut dyn MemorySink,
+    recorder: &mut Recorder<'_, O>,
 ) -> Result<u64, RunError> {
     let codelet = &app.codelets()[spec.codelet.0 as usize];
-    let code = codelet.cpu.expect("checked at submission");
-    let context = TaskContext::new(id, spec, worker, store, memory);
+    let code = match store.memory() {
+        MemoryNode::HOST => codelet.cpu,
+        _ => app.device_code(spec.codelet),
+    };
+    let code = code.expect("checked at submission, and by the scheduler");
+    let (worker, faults) = (recorder.worker, recorder.faults);
+    let context = TaskContext::new(id, spec, worker, store, recorder);
     let (name, node) = (codelet.name, spec.node);
     // Unwind safety: after a panic no further task runs, and neither the scratch nor the application is used by the run.
-    match catch_unwind(AssertUnwindSafe(|| code(app, &context, scratch))) {
+    match catch_unwind(AssertUnwindSafe(|| {
+        faults.in_task(id.0);
+        code(app, &context, scratch)
+    })) {
         Ok(Ok(())) => Ok(context.bytes_taken()),
         Ok(Err(TaskFailure::OutOfMemory(OutOfMemory { bytes }))) => Err(RunError::OutOfMemory {
             codelet: name,
@@ -45,12 +54,20 @@ pub(super) fn execute<A: Application>(
     }
 }
 
-/// Panics, at submission, unless a CPU worker can run `spec` on the handles of `store`.
-pub(super) fn check<A: Application>(app: &A, store: &SharedStore<'_>, spec: &TaskSpec) {
+/// Panics, at submission, unless a worker (of the `devices` too) can run `spec` on the handles of `store`.
+pub(super) fn check<A: Application>(
+    app: &A,
+    store: &SharedStore<'_>,
+    spec: &TaskSpec,
+    devices: bool,
+) {
     let codelet = app.codelets().get(spec.codelet.0 as usize);
     let codelet = codelet.unwrap_or_else(|| panic!("there is no codelet {}", spec.codelet.0));
     assert!(
-        codelet.cpu.is_some(),
+        codelet.cpu.is_some()
+            || (devices
+                && app.device_code(spec.codelet).is_some()
+                && spec.accesses.iter().all(|(_, a)| *a != Access::Scatter)),
         "no worker can run the codelet `{}`",
         codelet.name
     );
@@ -69,6 +86,7 @@ pub(super) struct Recorder<'o, O: Observer> {
     pub(super) observer: &'o O,
     pub(super) track: O::Track,
     pub(super) worker: WorkerId,
+    pub(super) faults: &'o ActiveFaults,
 }
 
 impl<O: Observer> Recorder<'_, O> {
@@ -120,7 +138,34 @@ pub(super) struct Times {
     pub(super) end: u64,
 }
 
+impl<O: Observer> Recorder<'_, O> {
+    /// What moved between memory nodes lately, noted at the task that found it.
+    pub(super) fn moved(&mut self, task: TaskId, spec: &TaskSpec, events: Vec<Event>) {
+        for event in events {
+            match event {
+                Event::Transfer(record) if O::ACTIVE => self.track.transfer(&record),
+                Event::Memory(ticks, handle, change) if O::ACTIVE => {
+                    self.track.memory(&MemoryRecord {
+                        ticks,
+                        handle,
+                        task,
+                        node: spec.node,
+                        memory: change.memory,
+                        delta_bytes: change.delta_bytes,
+                        after_bytes: change.after_bytes,
+                    });
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
 impl<O: Observer> MemorySink for Recorder<'_, O> {
+    fn refuses(&self) -> bool {
+        self.faults.in_allocation()
+    }
+
     fn changed(&mut self, task: TaskId, spec: &TaskSpec, handle: Handle, change: Change) {
         if O::ACTIVE {
             self.track.memory(&MemoryRecord {

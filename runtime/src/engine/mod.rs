@@ -3,41 +3,52 @@
 //! ```text
 //!   submit.rs    infer dependencies ---> ready? ---> Engine::make_ready --> scheduler.push, sleep.wake
 //!   worker.rs    scheduler.pop ---> execute.rs ---> Engine::complete --> successors ready? ---> the same
+//!   tally.rs     how many are unfinished: the window of the submission, the end of the run
 //!   run.rs       starts the threads, submits, waits          sequential.rs   the same events without any of it
 //! ```
 //!
 //! Takes an application, a store, an observer; gives results or the first error. Knows no policy.
 
 pub(crate) mod execute;
+mod live;
 pub(crate) mod run;
 pub(crate) mod sequential;
 mod sleep;
 pub(crate) mod submit;
+mod tally;
 mod worker;
 
+use crate::cancel::CancelHandle;
 use crate::codelet::Application;
 use crate::error::RunError;
+use crate::faults::ActiveFaults;
+use crate::machine::Machine;
 use crate::observer::Observer;
 use crate::schedulers::{Scheduler, Wake};
 use crate::spec::WorkerId;
 use crate::store::SharedStore;
 use crate::sync::{AtomicBool, AtomicUsize, Mutex, Ordering, lock};
 use crate::task::{ReadyTask, Task};
+use crate::throttle::Throttle;
 use crate::topology::Platform;
 use sleep::Sleep;
+use tally::Tally;
 
 /// What the threads of one run share.
 struct Engine<'r, A: Application, O: Observer> {
     app: &'r A,
     store: SharedStore<'r>,
     observer: &'r O,
-    platform: Platform,
+    platform: &'r Platform,
     bind: bool,
     flush_denormals: bool,
-    scheduler: Box<dyn Scheduler>,
+    machine: &'r Machine<'r>,
+    scheduler: Box<dyn Scheduler + 'r>,
     sleep: Sleep,
-    /// Tasks submitted and not done, and one for the submission until it is over.
-    unfinished: AtomicUsize,
+    tally: Tally,
+    throttle: Throttle,
+    cancel: &'r CancelHandle,
+    faults: ActiveFaults,
     /// The first error ends the run.
     stopped: AtomicBool,
     error: Mutex<Option<RunError>>,
@@ -55,28 +66,42 @@ impl<A: Application, O: Observer> Engine<'_, A, O> {
     fn stop(&self) {
         self.stopped.store(true, Ordering::Release);
         self.sleep.wake_all();
+        self.tally.release();
     }
 
     fn is_stopped(&self) -> bool {
         self.stopped.load(Ordering::Acquire)
     }
 
+    /// Ends the run if somebody has cancelled it; whether it has ended. Whoever is about to do something new asks: the
+    /// submission before each task, a worker before each task. That is enough for all to hear of it, since nobody waits
+    /// but for a task that runs or is about to.
+    fn heed_cancel(&self) -> bool {
+        let cancelled = self.cancel.is_cancelled();
+        if cancelled {
+            self.fail(RunError::Cancelled);
+        }
+        cancelled
+    }
+
     /// Whether there is and will be nothing to do.
     fn is_over(&self) -> bool {
-        self.is_stopped() || self.unfinished.load(Ordering::Acquire) == 0
+        self.is_stopped() || self.tally.is_zero()
     }
 
     /// The submission or a task is over.
     fn one_less(&self) {
-        if self.unfinished.fetch_sub(1, Ordering::AcqRel) == 1 {
+        if self.tally.one_less() {
             self.sleep.wake_all();
         }
     }
 
     /// The submission made `task` ready.
     fn make_ready(&self, task: ReadyTask) {
-        let wake = self.scheduler.push(task, None);
-        self.sleep.wake(wake);
+        if let Some(task) = self.throttle.admit(task) {
+            let wake = self.scheduler.push(task, None);
+            self.sleep.wake(wake);
+        }
     }
 
     /// `worker` has done `task`, at `end`; it will pop next.
@@ -84,17 +109,20 @@ impl<A: Application, O: Observer> Engine<'_, A, O> {
         // The worker itself will take one of the tasks that it makes ready (or something better): nobody is woken for
         // the first, so a chain of tasks stays on one worker and costs no wake-up a link.
         let mut one_for_me = false;
+        let mut push = |task| match self.scheduler.push(task, Some(worker)) {
+            Wake::Any if !one_for_me => one_for_me = true,
+            wake => self.sleep.wake(wake),
+        };
+        self.scheduler.done(task, worker);
         for successor in task.finish() {
             if O::ACTIVE {
                 successor.stamp_ready(end);
             }
             if successor.arrive() {
-                match self.scheduler.push(successor, Some(worker)) {
-                    Wake::Any if !one_for_me => one_for_me = true,
-                    wake => self.sleep.wake(wake),
-                }
+                self.throttle.admit(successor).map(&mut push);
             }
         }
+        self.throttle.done(task.codelet()).map(push);
         self.one_less();
     }
 }

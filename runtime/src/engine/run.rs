@@ -6,12 +6,17 @@
 use super::submit::{Flow, Submitter};
 use super::{Engine, worker};
 use crate::codelet::Application;
-use crate::config::{Config, RunStats};
+use crate::config::{Config, DeviceStats, RunStats};
 use crate::engine::sleep::Sleep;
+use crate::engine::tally::Tally;
 use crate::error::{RunError, Stopped};
-use crate::observer::{Lane, Observer, RunInfo};
+use crate::faults::ActiveFaults;
+use crate::machine::{Event, Machine};
+use crate::observer::{Lane, Observer, RunInfo, Track};
+use crate::schedulers::Scene;
 use crate::store::DataStore;
 use crate::sync::{AtomicBool, AtomicUsize, Mutex, Ordering};
+use crate::throttle::Throttle;
 use crate::topology::Platform;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::thread::{self, Builder};
@@ -26,10 +31,10 @@ const STACK_BYTES: usize = 8 << 20;
 /// Cost beyond the tasks: some tens of microseconds a worker for its thread, and a fraction of a microsecond a task.
 ///
 /// # Errors
-/// The first failure of a task, a worker or the system. Tasks that had not started then never do; all threads have ended.
+/// The first failure of a task, a worker or the system, or [`RunError::Cancelled`]. Tasks that had not started then never do; all threads have ended.
 ///
 /// # Panics
-/// If `config.threads` is 0 or above 65536, or if `submit` panics (after all threads have ended).
+/// If `config.threads` is 0 or above 65536, if `config.limits` names a codelet that does not exist, or if `submit` panics (after all threads have ended).
 pub fn run<A, O, R, F>(
     config: &Config,
     app: &A,
@@ -48,30 +53,45 @@ where
         "{} threads",
         config.threads
     );
+    let workers = config.threads + config.devices.len();
     let platform = if config.bind {
-        Platform::discover(config.threads)
+        Platform::discover(workers)
     } else {
-        Platform::ring(config.threads)
+        Platform::ring(workers)
     };
-    let store = store.share();
-    announce(config, app, observer, &platform, store.bytes());
+    let store = store.share(config.devices.len());
+    let ticks = || observer.clock();
+    let machine = Machine::new(config, app, store, &ticks);
+    let host_bytes = store.bytes();
+    announce(
+        config,
+        app,
+        observer,
+        &platform,
+        host_bytes,
+        machine.scale(),
+    );
     let engine = Engine {
         app,
         store,
         observer,
-        scheduler: (config.scheduler.create)(&platform),
-        platform,
+        scheduler: (config.scheduler.create)(Scene::new(&platform, machine.places(), &machine)),
+        platform: &platform,
+        machine: &machine,
         bind: config.bind,
         flush_denormals: config.flush_denormals,
-        sleep: Sleep::new(config.threads),
-        unfinished: AtomicUsize::new(1),
+        sleep: Sleep::new(workers),
+        tally: Tally::new(config.window),
+        throttle: Throttle::new(&config.limits, app.codelets().len()),
+        cancel: &config.cancel,
+        faults: ActiveFaults::new(config.faults),
         stopped: AtomicBool::new(false),
         error: Mutex::new(None),
         bound_workers: AtomicUsize::new(0),
         flushing_workers: AtomicUsize::new(0),
     };
-    let (outcome, tasks) = thread::scope(|scope| {
-        for worker in 0..config.threads {
+    let (outcome, submission) = thread::scope(|scope| {
+        for worker in 0..workers {
             let engine = &engine;
             let thread = Builder::new()
                 .name(format!("treeqr-worker-{worker}"))
@@ -86,15 +106,15 @@ where
         let mut flow = Flow::new(&engine, &mut track);
         // Unwind safety: after a panic the run ends and the panic goes on.
         let outcome = catch_unwind(AssertUnwindSafe(|| submit(&mut Submitter::new(&mut flow))));
-        let tasks = u64::from(flow.submitted);
-        drop(flow);
+        let submission = flow.close();
         if !matches!(outcome, Ok(Ok(_))) {
             engine.stop();
         }
         observer.detach(track);
         engine.one_less();
-        (outcome, tasks)
+        (outcome, submission)
     });
+    bring_home(&machine, observer);
     let outcome = outcome.unwrap_or_else(|payload| resume_unwind(payload));
     let error = engine.error.into_inner();
     if let Some(error) = error.unwrap_or_else(std::sync::PoisonError::into_inner) {
@@ -102,15 +122,48 @@ where
     }
     let result = outcome.expect("who says that the run has stopped has it from a run that failed");
     let stats = RunStats {
-        tasks,
+        tasks: u64::from(submission.tasks),
         threads: config.threads,
         scheduler: config.scheduler.name,
         elapsed: begin.elapsed(),
         bound_workers: engine.bound_workers.load(Ordering::Relaxed),
-        flush_denormals: engine.flushing_workers.load(Ordering::Relaxed) == config.threads,
+        flush_denormals: engine.flushing_workers.load(Ordering::Relaxed) == workers,
         peak_bytes: store.peak_bytes(),
+        peak_tasks: submission.peak_tasks,
+        stalls: submission.stalls,
+        stalled: submission.stalled,
+        models: machine.close(),
+        devices: device_stats(config, &machine),
+        time_scale: machine.scale(),
     };
     Ok((result, stats))
+}
+
+/// All data goes to the host; that is the submission's doing, on a track of its own.
+fn bring_home<O: Observer>(machine: &Machine<'_>, observer: &O) {
+    if !machine.is_emulated() {
+        return;
+    }
+    machine.flush();
+    let mut track = observer.attach(Lane::Submission);
+    for event in machine.take_events() {
+        if let Event::Transfer(record) = event {
+            track.transfer(&record);
+        }
+    }
+    observer.detach(track);
+}
+
+fn device_stats(config: &Config, machine: &Machine<'_>) -> Vec<DeviceStats> {
+    let links = machine.link_stats();
+    let devices = config.devices.iter().zip(links);
+    devices
+        .map(|(device, link)| DeviceStats {
+            name: device.name.clone(),
+            emulated: true,
+            link,
+        })
+        .collect()
 }
 
 fn announce<A: Application, O: Observer>(
@@ -119,14 +172,19 @@ fn announce<A: Application, O: Observer>(
     observer: &O,
     platform: &Platform,
     host_bytes: u64,
+    time_scale: f64,
 ) {
+    let workers = platform.workers();
+    let devices: Vec<_> = config.devices.iter().map(|d| d.name.clone()).collect();
     let codelets: Vec<_> = app.codelets().iter().map(|codelet| codelet.name).collect();
-    let bound_to: Vec<_> = (0..config.threads).map(|w| platform.unit(w)).collect();
+    let bound_to: Vec<_> = (0..workers).map(|w| platform.unit(w)).collect();
     observer.begin(&RunInfo {
-        workers: config.threads,
+        workers,
         scheduler: config.scheduler.name,
         codelets: &codelets,
         bound_to: &bound_to,
         host_bytes,
+        devices: &devices,
+        time_scale,
     });
 }

@@ -5,20 +5,22 @@
 
 use super::execute::{Recorder, Times, check, execute};
 use super::submit::{Sink, Submitter};
+use crate::cancel::CancelHandle;
 use crate::codelet::Application;
 use crate::config::{Config, RunStats};
 use crate::denormals::FlushDenormals;
 use crate::error::{RunError, Stopped};
+use crate::faults::ActiveFaults;
 use crate::observer::{Lane, Observer, RunInfo, Track};
 use crate::spec::{TaskId, TaskSpec};
 use crate::store::{DataStore, SharedStore};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-/// Runs each task when it is submitted, on the calling thread (worker 0). Of `config` only `flush_denormals` counts; it
-/// is undone at the end.
+/// Runs each task when it is submitted, on the calling thread (worker 0). Of `config` only `flush_denormals` (undone at
+/// the end), `cancel` and `faults` count.
 ///
 /// # Errors
-/// The first failure of a task.
+/// The first failure of a task, or [`RunError::Cancelled`].
 ///
 /// # Panics
 /// If `submit` or the application's `scratch` panics.
@@ -35,7 +37,7 @@ where
     F: FnOnce(&mut Submitter<'_>) -> Result<R, Stopped>,
 {
     let begin = Instant::now();
-    let store = store.share();
+    let store = store.share(0);
     let codelets: Vec<_> = app.codelets().iter().map(|codelet| codelet.name).collect();
     observer.begin(&RunInfo {
         workers: 1,
@@ -43,10 +45,14 @@ where
         codelets: &codelets,
         bound_to: &[None],
         host_bytes: store.bytes(),
+        devices: &[],
+        time_scale: 1.0,
     });
     let flush = config.flush_denormals.then(FlushDenormals::set).flatten();
+    let faults = ActiveFaults::new(config.faults);
     let mut here = Here {
         app,
+        cancel: &config.cancel,
         store,
         scratch: app.scratch(0),
         submission: observer.attach(Lane::Submission),
@@ -54,6 +60,7 @@ where
             observer,
             track: observer.attach(Lane::Worker(0)),
             worker: 0,
+            faults: &faults,
         },
         submitted: 0,
         error: None,
@@ -73,12 +80,19 @@ where
         bound_workers: 0,
         flush_denormals: flush.is_some(),
         peak_bytes: store.peak_bytes(),
+        peak_tasks: u64::from(here.submitted.min(1)),
+        stalls: 0,
+        stalled: Duration::ZERO,
+        models: None,
+        devices: Vec::new(),
+        time_scale: 1.0,
     };
     Ok((result, stats))
 }
 
 struct Here<'r, A: Application, O: Observer> {
     app: &'r A,
+    cancel: &'r CancelHandle,
     store: SharedStore<'r>,
     scratch: A::Scratch,
     submission: O::Track,
@@ -88,11 +102,23 @@ struct Here<'r, A: Application, O: Observer> {
 }
 
 impl<A: Application, O: Observer> Sink for Here<'_, A, O> {
+    fn wait_until(&mut self, done: &mut dyn FnMut() -> bool) -> Result<(), Stopped> {
+        if self.error.is_some() {
+            return Err(Stopped(()));
+        }
+        assert!(done(), "a sequential run waits for what will never be");
+        Ok(())
+    }
+
     fn submit(&mut self, spec: TaskSpec) -> Result<TaskId, Stopped> {
         if self.error.is_some() {
             return Err(Stopped(()));
         }
-        check(self.app, &self.store, &spec);
+        if self.cancel.is_cancelled() {
+            self.error = Some(RunError::Cancelled);
+            return Err(Stopped(()));
+        }
+        check(self.app, &self.store, &spec, false);
         let id = TaskId(self.submitted);
         self.submitted += 1;
         let start = self.recorder.clock();
@@ -100,7 +126,7 @@ impl<A: Application, O: Observer> Sink for Here<'_, A, O> {
             self.submission.submitted(id, &spec, start);
         }
         let (scratch, recorder) = (&mut self.scratch, &mut self.recorder);
-        match execute(self.app, self.store, id, &spec, 0, scratch, recorder) {
+        match execute(self.app, self.store, id, &spec, scratch, recorder) {
             Ok(bytes) => {
                 let end = recorder.clock();
                 let (submit, ready) = (start, start);

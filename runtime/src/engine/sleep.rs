@@ -65,6 +65,13 @@ impl Sleep {
         let first = match whom {
             Wake::Any => 0,
             Wake::Prefer(worker) => worker,
+            Wake::Only(worker) => {
+                if self.rouse(worker) {
+                    self.unpark(worker);
+                }
+                return;
+            }
+            Wake::All => return self.wake_all(),
         };
         let (before, from) = (0..first, first..self.beds.len());
         for worker in from.chain(before) {

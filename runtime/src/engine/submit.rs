@@ -3,14 +3,14 @@
 //! Takes task after task; gives each its number, its predecessors and, when it has none, to the scheduler. Knows no
 //! worker.
 
+use super::live::Live;
 use super::{Engine, execute};
 use crate::codelet::Application;
 use crate::dependencies::Dependencies;
 use crate::error::Stopped;
-use crate::observer::{Observer, Track};
+use crate::observer::{Observer, StallRecord, Track};
 use crate::spec::{TaskId, TaskSpec};
-use crate::sync::{Arc, Ordering};
-use crate::task::Task;
+use std::time::{Duration, Instant};
 
 /// Where an application submits its tasks; their order is the meaning of the program.
 pub struct Submitter<'s> {
@@ -20,6 +20,7 @@ pub struct Submitter<'s> {
 /// What is behind a [`Submitter`]: a run with workers, or one without.
 pub(super) trait Sink {
     fn submit(&mut self, spec: TaskSpec) -> Result<TaskId, Stopped>;
+    fn wait_until(&mut self, done: &mut dyn FnMut() -> bool) -> Result<(), Stopped>;
 }
 
 impl<'s> Submitter<'s> {
@@ -27,11 +28,11 @@ impl<'s> Submitter<'s> {
         Submitter { sink }
     }
 
-    /// Submits a task and does not wait for it. It will see the data as if all tasks submitted before had been done and
+    /// Submits a task and does not wait for it, except while the window is full. It will see the data as if all tasks submitted before had been done and
     /// none submitted later.
     ///
     /// # Errors
-    /// If the run has failed meanwhile: hand it on with `?`, the run returns the error itself.
+    /// If the run has failed or was cancelled meanwhile: hand it on with `?`, the run returns the error itself.
     ///
     /// # Panics
     /// If the codelet or a handle does not exist or no worker can run the codelet. The run then ends, and the panic goes
@@ -39,49 +40,124 @@ impl<'s> Submitter<'s> {
     pub fn submit(&mut self, spec: TaskSpec) -> Result<TaskId, Stopped> {
         self.sink.submit(spec)
     }
+
+    /// Asks `done` until it says yes, before anything more is submitted: for an application that waits for something of
+    /// its own, such as memory. `done` should take a few milliseconds to say no. The wait is recorded as a stall of the
+    /// submission. In a sequential run all that was submitted is done: there `done` is asked once.
+    ///
+    /// # Errors
+    /// If the run has failed or was cancelled meanwhile, as for [`Self::submit`].
+    ///
+    /// # Panics
+    /// In a sequential run, if `done` says no: it would do so forever.
+    pub fn wait_until(&mut self, mut done: impl FnMut() -> bool) -> Result<(), Stopped> {
+        self.sink.wait_until(&mut done)
+    }
 }
 
 /// Submission to workers.
 pub(super) struct Flow<'e, 'r, A: Application, O: Observer> {
     engine: &'e Engine<'r, A, O>,
     track: &'e mut O::Track,
-    dependencies: Dependencies<Arc<Task>>,
-    pub(super) submitted: u32,
+    dependencies: Dependencies,
+    live: Live,
+    account: Account,
+}
+
+/// What a submission says about itself.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Account {
+    pub(super) tasks: u32,
+    /// The most that were unfinished.
+    pub(super) peak_tasks: u64,
+    pub(super) stalls: u64,
+    pub(super) stalled: Duration,
 }
 
 impl<'e, 'r, A: Application, O: Observer> Flow<'e, 'r, A, O> {
     pub(super) fn new(engine: &'e Engine<'r, A, O>, track: &'e mut O::Track) -> Self {
+        engine.tally.register();
         Flow {
             engine,
             track,
             dependencies: Dependencies::new(engine.store.handles()),
-            submitted: 0,
+            live: Live::new(),
+            account: Account::default(),
+        }
+    }
+
+    /// The submission is over.
+    pub(super) fn close(self) -> Account {
+        self.account
+    }
+
+    /// Waits by `wait`, and notes it.
+    #[cold]
+    fn stall(&mut self, wait: impl FnOnce(&Engine<'_, A, O>)) {
+        let (engine, begin) = (self.engine, Instant::now());
+        let start = engine.observer.clock();
+        wait(engine);
+        self.account.stalls += 1;
+        self.account.stalled += begin.elapsed();
+        if O::ACTIVE {
+            self.track.stall(&StallRecord {
+                submitted: self.account.tasks,
+                start,
+                end: engine.observer.clock(),
+            });
         }
     }
 }
 
 impl<A: Application, O: Observer> Sink for Flow<'_, '_, A, O> {
+    fn wait_until(&mut self, done: &mut dyn FnMut() -> bool) -> Result<(), Stopped> {
+        let stops = |engine: &Engine<'_, A, O>| engine.is_stopped() || engine.heed_cancel();
+        if !stops(self.engine) && done() {
+            return Ok(());
+        }
+        self.stall(|engine| while !stops(engine) && !done() {});
+        if stops(self.engine) {
+            Err(Stopped(()))
+        } else {
+            Ok(())
+        }
+    }
+
     fn submit(&mut self, spec: TaskSpec) -> Result<TaskId, Stopped> {
         let engine = self.engine;
-        if engine.is_stopped() {
+        let devices = engine.machine.is_emulated();
+        execute::check(engine.app, &engine.store, &spec, devices);
+        if engine.tally.is_full() {
+            self.stall(|engine| engine.tally.wait(|| engine.is_stopped()));
+        }
+        if engine.is_stopped() || engine.heed_cancel() {
             return Err(Stopped(()));
         }
-        execute::check(engine.app, &engine.store, &spec);
         let now = engine.observer.clock();
-        let id = TaskId(self.submitted);
-        self.submitted += 1;
+        let id = TaskId(self.account.tasks);
+        self.account.tasks += 1;
         if O::ACTIVE {
             self.track.submitted(id, &spec, now);
         }
-        engine.unfinished.fetch_add(1, Ordering::Relaxed);
-        let task = Arc::new(Task::new(id, spec, now));
+        let unfinished = engine.tally.one_more() as u64;
+        self.account.peak_tasks = self.account.peak_tasks.max(unfinished);
+        let task = self.live.make(id, spec, now);
+        let live = &self.live;
         let mut follows = false;
         for &(handle, access) in &task.spec().accesses {
-            self.dependencies.access(handle, access, &task, |earlier| {
-                earlier.link(&task);
-                follows = true;
-            });
+            let is_over = |earlier| live.is_finished(earlier);
+            let wait_for = |earlier| match live.get(earlier) {
+                Some(earlier) => {
+                    follows = true;
+                    earlier.link(&task)
+                }
+                // Itself, or one that was over before `now`.
+                None => earlier == id,
+            };
+            self.dependencies
+                .access(handle, access, id, is_over, wait_for);
         }
+        self.live.keep(task.clone());
         if O::ACTIVE && follows {
             // What it follows may have ended since `now`, before it was linked: it became ready then, not at `now`.
             task.stamp_ready(engine.observer.clock());

@@ -10,8 +10,9 @@ use crate::error::{RunError, panic_message};
 use crate::observer::{Lane, Observer, WorkerState};
 use crate::schedulers::Wake;
 use crate::spec::WorkerId;
+use crate::store::OutOfMemory;
 use crate::sync::Ordering;
-use crate::task::ReadyTask;
+use crate::task::{ReadyTask, Task};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// How often a worker without a task asks again before it sleeps; with the pauses between, some microseconds.
@@ -41,19 +42,39 @@ fn serve<A: Application, O: Observer>(engine: &Engine<'_, A, O>, worker: WorkerI
         observer: engine.observer,
         track: engine.observer.attach(Lane::Worker(worker)),
         worker,
+        faults: &engine.faults,
     };
+    let store = engine.store.on(engine.machine.places()[worker].memory);
+    let emulated = engine.machine.is_emulated();
     let mut free_since = recorder.clock();
     while !engine.is_stopped() {
-        let (task, start) = match engine.scheduler.pop(worker) {
+        let (task, mut start) = match engine.scheduler.pop(worker) {
             Some(task) => (task, engine.observer.start_after(free_since)),
             None => match find(engine, &mut recorder, free_since) {
                 Some(found) => found,
                 None => break,
             },
         };
+        if engine.heed_cancel() {
+            break;
+        }
         let (id, spec) = (task.id(), task.spec());
-        let (app, store) = (engine.app, engine.store);
-        let done = execute(app, store, id, spec, worker, &mut scratch, &mut recorder);
+        let app = engine.app;
+        if emulated {
+            match fetch(engine, &task, &mut recorder, start) {
+                Ok(fetched) => start = fetched,
+                Err(error) => {
+                    engine.fail(error);
+                    break;
+                }
+            }
+        }
+        let stopwatch = engine.machine.stopwatch();
+        let done = execute(app, store, id, spec, &mut scratch, &mut recorder);
+        if emulated && done.is_ok() {
+            let begin = stopwatch.expect("every task is timed");
+            engine.machine.finish(worker, spec, begin);
+        }
         let end = recorder.clock();
         let bytes = match done {
             Ok(bytes) => bytes,
@@ -62,6 +83,9 @@ fn serve<A: Application, O: Observer>(engine: &Engine<'_, A, O>, worker: WorkerI
                 break;
             }
         };
+        if let Some(begin) = stopwatch {
+            engine.machine.learn(&task, worker, begin);
+        }
         engine.complete(&task, worker, end);
         let (submit, ready) = (task.submit_ticks(), task.ready_ticks());
         // A start that is shared with the end before may lie before the task was ready.
@@ -76,6 +100,25 @@ fn serve<A: Application, O: Observer>(engine: &Engine<'_, A, O>, worker: WorkerI
         free_since = end;
     }
     engine.observer.detach(recorder.track);
+}
+
+/// Brings the data of `task` to where its worker is; gives the time when it is there. The task was found at `since`.
+#[cold]
+fn fetch<A: Application, O: Observer>(
+    engine: &Engine<'_, A, O>,
+    task: &Task,
+    recorder: &mut Recorder<'_, O>,
+    since: u64,
+) -> Result<u64, RunError> {
+    let spec = task.spec();
+    let fetched = engine.machine.fetch(recorder.worker, spec);
+    recorder.moved(task.id(), spec, engine.machine.take_events());
+    fetched.map_err(|OutOfMemory { bytes }| RunError::OutOfMemory {
+        codelet: engine.app.codelets()[spec.codelet.0 as usize].name,
+        node: spec.node,
+        bytes,
+    })?;
+    Ok(recorder.state_since(WorkerState::Transferring, since))
 }
 
 /// Waits for a task; gives it and the time it was found, or `None` when the run is over. The scheduler had none for this

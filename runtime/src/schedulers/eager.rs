@@ -1,6 +1,6 @@
 //! `eager`: one central queue, first in, first out; priorities are ignored.
 
-use super::{Scheduler, SchedulerEntry, Wake};
+use super::{Scene, Scheduler, SchedulerEntry, Wake};
 use crate::spec::WorkerId;
 use crate::sync::{AtomicUsize, Mutex, Ordering, lock};
 use crate::task::ReadyTask;
@@ -9,30 +9,40 @@ use std::collections::VecDeque;
 pub(super) const ENTRY: SchedulerEntry = SchedulerEntry {
     name: "eager",
     about: "one central queue, first in, first out",
-    create: |_| Box::new(Eager::default()),
+    uses_models: false,
+    create: |scene| {
+        Box::new(Eager {
+            scene,
+            queue: Mutex::default(),
+            len: AtomicUsize::new(0),
+        })
+    },
 };
 
-#[derive(Default)]
-struct Eager {
+struct Eager<'s> {
+    scene: Scene<'s>,
     queue: Mutex<VecDeque<ReadyTask>>,
     /// Length of `queue`, so that a pop from an empty one takes no lock. Written under the lock.
     len: AtomicUsize,
 }
 
-impl Scheduler for Eager {
+impl Scheduler for Eager<'_> {
     fn push(&self, task: ReadyTask, _: Option<WorkerId>) -> Wake {
         let mut queue = lock(&self.queue);
         queue.push_back(task);
         self.len.store(queue.len(), Ordering::Release);
-        Wake::Any
+        self.scene.wake_able()
     }
 
-    fn pop(&self, _: WorkerId) -> Option<ReadyTask> {
+    fn pop(&self, worker: WorkerId) -> Option<ReadyTask> {
         if self.queued() == 0 {
             return None;
         }
         let mut queue = lock(&self.queue);
-        let task = queue.pop_front();
+        let first = queue
+            .iter()
+            .position(|task| self.scene.can_run(worker, task))?;
+        let task = queue.remove(first);
         self.len.store(queue.len(), Ordering::Release);
         task
     }

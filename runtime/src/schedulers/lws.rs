@@ -6,22 +6,26 @@
 //!   that is idle is left alone, it is about to take them. A queue that somebody else has locked is passed over and
 //!   looked at again before the thief gives up.
 //!
+//! Where workers differ, a push goes on from its target to the next worker that can run the task, and thieves pass over
+//! what they can't run.
+//!
 //! A worker is *busy* from a pop that gave it a task to its next pop.
 
 use super::queue::PriorityQueue;
-use super::{Scheduler, SchedulerEntry, Wake};
+use super::{Scene, Scheduler, SchedulerEntry, Wake};
 use crate::spec::WorkerId;
 use crate::sync::{AtomicBool, AtomicUsize, Mutex, MutexGuard, Ordering, TryLockError, lock};
-use crate::task::ReadyTask;
-use crate::topology::Platform;
+use crate::task::{ReadyTask, Task};
 
 pub(super) const ENTRY: SchedulerEntry = SchedulerEntry {
     name: "lws",
     about: "one queue by priority per worker; thieves take from the nearest busy worker",
-    create: |platform| Box::new(Lws::new(platform)),
+    uses_models: false,
+    create: |scene| Box::new(Lws::new(scene)),
 };
 
-struct Lws {
+struct Lws<'s> {
+    scene: Scene<'s>,
     seats: Vec<Seat>,
     /// Whose turn it is to get a task from the submission.
     turn: AtomicUsize,
@@ -42,7 +46,7 @@ impl Seat {
     fn take(
         &self,
         mut queue: MutexGuard<'_, PriorityQueue>,
-        which: fn(&mut PriorityQueue) -> Option<ReadyTask>,
+        which: impl FnOnce(&mut PriorityQueue) -> Option<ReadyTask>,
     ) -> Option<ReadyTask> {
         let task = which(&mut queue);
         self.len.store(queue.len(), Ordering::Release);
@@ -54,21 +58,24 @@ impl Seat {
     }
 }
 
-impl Lws {
-    fn new(platform: &Platform) -> Self {
+impl<'s> Lws<'s> {
+    fn new(scene: Scene<'s>) -> Self {
         let seat = |worker| Seat {
             queue: Mutex::default(),
             len: AtomicUsize::new(0),
             busy: AtomicBool::new(false),
-            victims: platform.nearest(worker).to_vec(),
+            victims: scene.nearest(worker).to_vec(),
         };
         Lws {
-            seats: (0..platform.workers()).map(seat).collect(),
+            scene,
+            seats: (0..scene.workers()).map(seat).collect(),
             turn: AtomicUsize::new(0),
         }
     }
 
-    fn steal(&self, thief: &Seat) -> Option<ReadyTask> {
+    fn steal(&self, worker: WorkerId) -> Option<ReadyTask> {
+        let thief = &self.seats[worker];
+        let fit = |task: &Task| self.scene.can_run(worker, task);
         loop {
             let mut lost_a_race = false;
             for &victim in &thief.victims {
@@ -84,7 +91,7 @@ impl Lws {
                         continue;
                     }
                 };
-                if let Some(task) = victim.take(queue, PriorityQueue::pop_newest) {
+                if let Some(task) = victim.take(queue, |queue| queue.pop_newest(fit)) {
                     return Some(task);
                 }
             }
@@ -96,16 +103,18 @@ impl Lws {
     }
 }
 
-impl Scheduler for Lws {
+impl Scheduler for Lws<'_> {
     fn push(&self, task: ReadyTask, by: Option<WorkerId>) -> Wake {
         let workers = self.seats.len();
-        let target = by.unwrap_or_else(|| self.turn.fetch_add(1, Ordering::Relaxed) % workers);
+        let first = by.unwrap_or_else(|| self.turn.fetch_add(1, Ordering::Relaxed) % workers);
+        let target = self.scene.capable_from(first, &task);
         let seat = &self.seats[target];
         let mut queue = lock(&seat.queue);
         queue.push(task);
         seat.len.store(queue.len(), Ordering::Release);
         drop(queue);
         match by {
+            _ if !self.scene.is_uniform() => Wake::All,
             Some(_) => Wake::Any,
             None => Wake::Prefer(target),
         }
@@ -116,9 +125,9 @@ impl Scheduler for Lws {
         seat.busy.store(false, Ordering::Release);
         let own = match seat.is_empty() {
             true => None,
-            false => seat.take(lock(&seat.queue), PriorityQueue::pop_oldest),
+            false => seat.take(lock(&seat.queue), |queue| queue.pop_oldest(|_| true)),
         };
-        let task = own.or_else(|| self.steal(seat))?;
+        let task = own.or_else(|| self.steal(worker))?;
         seat.busy.store(true, Ordering::Release);
         Some(task)
     }

@@ -1,21 +1,32 @@
 //! The scheduling policies: one trait, one table, one file each.
 //!
-//! Takes ready tasks; gives each to a worker that asks. A policy knows the workers and how far they are from each other
-//! ([`Platform`]); it knows nothing of threads, sleep or time, so that the same object serves real workers and a
-//! simulated clock. To add one: a file here and a line in [`SCHEDULERS`]; commands, conformance tests and benchmarks
-//! take it from the table.
+//! Takes ready tasks; gives each to a worker that asks. A policy knows its [`Scene`]: the workers, what they are and how
+//! far they are from each other, memory nodes, predicted costs and a clock. It knows nothing of threads and sleep, so
+//! that the same object serves real workers and a simulated clock. To add one: a file here and a line in [`SCHEDULERS`];
+//! commands, conformance tests and benchmarks take it from the table.
 
+#[cfg(test)]
+mod decisions;
+mod dm;
+mod dmda;
+mod dmdas;
+mod dmdasd;
 mod eager;
+mod expected;
+mod heteroprio;
 mod lws;
 mod prio;
 mod queue;
+mod random;
+mod scene;
 #[cfg(test)]
 mod tests;
 mod ws;
 
+pub use scene::{Arch, Missing, Place, Scene, World};
+
 use crate::spec::WorkerId;
-use crate::task::ReadyTask;
-use crate::topology::Platform;
+use crate::task::{ReadyTask, Task};
 
 /// A policy at work in one run.
 ///
@@ -30,6 +41,11 @@ pub trait Scheduler: Send + Sync {
     /// The next task of `worker`, which has none now.
     fn pop(&self, worker: WorkerId) -> Option<ReadyTask>;
 
+    /// `worker` has run `task` to its end; before any `push` that follows from it. For policies that keep account.
+    fn done(&self, task: &Task, worker: WorkerId) {
+        let _ = (task, worker);
+    }
+
     /// About how many tasks are queued. Must not be 0 after a `push` has returned and before its task is popped.
     fn queued(&self) -> usize;
 }
@@ -41,6 +57,10 @@ pub enum Wake {
     Any,
     /// The task waits for this worker: wake it if it sleeps, else any.
     Prefer(WorkerId),
+    /// Nobody but this worker can take the task.
+    Only(WorkerId),
+    /// Not every worker can take the task: let all look.
+    All,
 }
 
 /// A line of the table of policies.
@@ -49,12 +69,25 @@ pub struct SchedulerEntry {
     pub name: &'static str,
     /// What it does, in one sentence.
     pub about: &'static str,
+    /// Whether it asks how long tasks take: only then are they measured for cost models.
+    pub uses_models: bool,
     /// Makes one for a run.
-    pub create: fn(&Platform) -> Box<dyn Scheduler>,
+    pub create: for<'s> fn(Scene<'s>) -> Box<dyn Scheduler + 's>,
 }
 
 /// All policies.
-pub static SCHEDULERS: &[SchedulerEntry] = &[eager::ENTRY, prio::ENTRY, ws::ENTRY, lws::ENTRY];
+pub static SCHEDULERS: &[SchedulerEntry] = &[
+    eager::ENTRY,
+    random::ENTRY,
+    prio::ENTRY,
+    ws::ENTRY,
+    lws::ENTRY,
+    dm::ENTRY,
+    dmda::ENTRY,
+    dmdas::ENTRY,
+    dmdasd::ENTRY,
+    heteroprio::ENTRY,
+];
 
 /// The policy of that name.
 ///

@@ -1,12 +1,14 @@
 //! A priority queue that is first in, first out inside one priority.
 //!
-//! Takes tasks; gives the oldest or the newest of the highest priority. Knows no worker.
+//! Takes tasks; gives the oldest or the newest of the highest priority, among those that the caller can use. Knows no
+//! worker.
 
-use crate::task::ReadyTask;
+use crate::task::{ReadyTask, Task};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-/// Tasks by falling priority, then by age. All operations cost O(log n).
+/// Tasks by falling priority, then by age. All operations cost O(log n), and as much again for every task they pass
+/// over.
 #[derive(Default)]
 pub(super) struct PriorityQueue {
     tasks: BTreeMap<(Reverse<i64>, u64), ReadyTask>,
@@ -21,15 +23,23 @@ impl PriorityQueue {
         self.tasks.insert(key, task);
     }
 
-    /// Takes the oldest task of the highest priority.
-    pub(super) fn pop_oldest(&mut self) -> Option<ReadyTask> {
-        self.tasks.pop_first().map(|(_, task)| task)
+    /// Takes the oldest task of the highest priority that has a `fit` one.
+    pub(super) fn pop_oldest(&mut self, fit: impl Fn(&Task) -> bool) -> Option<ReadyTask> {
+        let first = self.tasks.first_entry()?;
+        if fit(first.get()) {
+            return Some(first.remove());
+        }
+        let mut tasks = self.tasks.iter();
+        let key = tasks.find(|(_, task)| fit(task)).map(|(&key, _)| key)?;
+        self.tasks.remove(&key)
     }
 
-    /// Takes the newest task of the highest priority.
-    pub(super) fn pop_newest(&mut self) -> Option<ReadyTask> {
-        let (&(highest, _), _) = self.tasks.first_key_value()?;
-        let (&key, _) = self.tasks.range(..=(highest, u64::MAX)).next_back()?;
+    /// Takes the newest task of the highest priority that has a `fit` one.
+    pub(super) fn pop_newest(&mut self, fit: impl Fn(&Task) -> bool) -> Option<ReadyTask> {
+        let mut tasks = self.tasks.iter();
+        let (&(highest, _), _) = tasks.find(|(_, task)| fit(task))?;
+        let mut level = self.tasks.range(..=(highest, u64::MAX)).rev();
+        let key = level.find(|(_, task)| fit(task)).map(|(&key, _)| key)?;
         self.tasks.remove(&key)
     }
 

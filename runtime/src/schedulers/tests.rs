@@ -4,14 +4,33 @@ use super::*;
 use crate::spec::{CodeletId, TaskId, TaskSpec};
 use crate::sync::Arc;
 use crate::task::Task;
+use crate::topology::Platform;
 
 fn task(id: u32, priority: i64) -> ReadyTask {
     let spec = TaskSpec::new(CodeletId(0), id).priority(priority);
     Arc::new(Task::new(TaskId(id), spec, 0))
 }
 
+/// Nothing is known, no time passes.
+struct Still;
+
+impl World for Still {
+    fn now_ns(&self) -> u64 {
+        0
+    }
+    fn duration_ns(&self, _: &Task, _: Arch) -> Option<f64> {
+        None
+    }
+}
+
+/// `workers` alike; leaked, since a few tests make a few.
+fn alike(workers: usize) -> Scene<'static> {
+    let platform = Box::leak(Box::new(Platform::ring(workers)));
+    Scene::new(platform, vec![Place::HOST; workers].leak(), &Still)
+}
+
 fn make(name: &str, workers: usize) -> Box<dyn Scheduler> {
-    (by_name(name).unwrap().create)(&Platform::ring(workers))
+    (by_name(name).unwrap().create)(alike(workers))
 }
 
 fn pop(scheduler: &dyn Scheduler, worker: WorkerId) -> Option<u32> {
@@ -22,7 +41,7 @@ fn pop(scheduler: &dyn Scheduler, worker: WorkerId) -> Option<u32> {
 fn all_that_is_pushed_is_popped_once() {
     for entry in SCHEDULERS {
         for workers in 1..5 {
-            let scheduler = (entry.create)(&Platform::ring(workers));
+            let scheduler = (entry.create)(alike(workers));
             for id in 0..40 {
                 let by = (id % 3 == 0).then_some(id as usize % workers);
                 let before = scheduler.queued();

@@ -28,6 +28,7 @@ pub(crate) use account::Change;
 pub(crate) use shared::SharedStore;
 
 use crate::spec::Handle;
+use crate::sync::{AtomicUsize, Ordering};
 use account::Account;
 use block::Block;
 use bytemuck::Pod;
@@ -53,7 +54,10 @@ pub struct OutOfMemory {
 
 /// The data of an application: per handle a buffer, or none.
 pub struct DataStore {
+    /// On the host.
     slots: Vec<Slot>,
+    /// On the devices of the last run, the first being memory node 1; empty when it is over.
+    devices: Vec<Vec<Slot>>,
     /// By memory node.
     accounts: Vec<Account>,
 }
@@ -61,6 +65,23 @@ pub struct DataStore {
 struct Slot {
     claim: Claim,
     replica: UnsafeCell<Option<Replica>>,
+    /// Length of the buffer plus 1, or 0: can be asked for without a claim.
+    len: AtomicUsize,
+}
+
+impl Slot {
+    fn empty() -> Self {
+        Slot {
+            claim: Claim::free(),
+            replica: UnsafeCell::new(None),
+            len: AtomicUsize::new(0),
+        }
+    }
+
+    fn set_len(&self, bytes: Option<usize>) {
+        let len = bytes.map_or(0, |bytes| bytes.wrapping_add(1));
+        self.len.store(len, Ordering::Release);
+    }
 }
 
 /// The content of a handle on one memory node.
@@ -74,6 +95,7 @@ impl DataStore {
     pub fn new(handles: usize) -> Self {
         let mut store = DataStore {
             slots: Vec::new(),
+            devices: Vec::new(),
             accounts: vec![Account::default()],
         };
         store.grow(handles);
@@ -82,12 +104,8 @@ impl DataStore {
 
     /// Adds handles until there are `handles`; never removes one.
     pub fn grow(&mut self, handles: usize) {
-        let slot = || Slot {
-            claim: Claim::free(),
-            replica: UnsafeCell::new(None),
-        };
         let handles = handles.max(self.slots.len());
-        self.slots.resize_with(handles, slot);
+        self.slots.resize_with(handles, Slot::empty);
     }
 
     /// Number of handles.
@@ -105,6 +123,7 @@ impl DataStore {
         let memory = MemoryNode::HOST;
         self.accounts[memory.0 as usize].add(bytes);
         *self.slot_mut(handle) = Some(Replica { memory, block });
+        self.slots[handle.0 as usize].set_len(Some(bytes));
         Ok(())
     }
 
@@ -112,6 +131,7 @@ impl DataStore {
     pub fn free(&mut self, handle: Handle) {
         if let Some(replica) = self.slot_mut(handle).take() {
             self.accounts[replica.memory.0 as usize].remove(replica.block.len());
+            self.slots[handle.0 as usize].set_len(None);
         }
     }
 
@@ -161,8 +181,16 @@ impl DataStore {
         self.accounts.iter().for_each(Account::reset_peak);
     }
 
-    /// Lends the store to a run; the peak starts again.
-    pub(crate) fn share(&mut self) -> SharedStore<'_> {
+    /// Lends the store to a run with `devices` memory nodes beside the host; the peak starts again.
+    pub(crate) fn share(&mut self, devices: usize) -> SharedStore<'_> {
+        // What a run that failed left on its devices is gone.
+        self.devices.clear();
+        self.accounts.truncate(1);
+        for _ in 0..devices {
+            let slots = std::iter::repeat_with(Slot::empty).take(self.slots.len());
+            self.devices.push(slots.collect());
+            self.accounts.push(Account::default());
+        }
         self.reset_peak();
         for slot in &mut self.slots {
             // A guard that was leaked in an earlier run can't hold anything any more.
@@ -178,7 +206,7 @@ impl DataStore {
 
 // SAFETY: what a slot hides in its `UnsafeCell` is `Send`, is read through `&DataStore` only (`get`), and is changed
 // either through `&mut DataStore` or through a `SharedStore`, under a claim.
-unsafe impl Sync for DataStore {}
+unsafe impl Sync for Slot {}
 
 impl std::fmt::Debug for DataStore {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

@@ -7,25 +7,59 @@ use super::account::Change;
 use super::block::Block;
 use super::buffers::Held;
 use super::claim::Mode;
-use super::{DataStore, MemoryNode, OutOfMemory, ReadBuffer, Replica, ScatterBuffer, WriteBuffer};
+use super::{
+    DataStore, MemoryNode, OutOfMemory, ReadBuffer, Replica, ScatterBuffer, Slot, WriteBuffer,
+};
 use crate::spec::Handle;
+use crate::sync::Ordering;
 use bytemuck::Pod;
 
-/// A store that a run has borrowed; copies are the same borrow. It is made from an exclusive borrow, so for `'s` nobody
+/// A store that a run has borrowed, seen from one memory node; copies are the same borrow. It is made from an exclusive borrow, so for `'s` nobody
 /// else can reach the store, and `DataStore::get` must not be called in this file.
 #[derive(Clone, Copy)]
 pub(crate) struct SharedStore<'s> {
     store: &'s DataStore,
+    memory: MemoryNode,
+    /// Those of `memory`.
+    slots: &'s [Slot],
 }
 
 impl<'s> SharedStore<'s> {
     pub(super) fn new(store: &'s mut DataStore) -> Self {
-        SharedStore { store }
+        SharedStore {
+            store,
+            memory: MemoryNode::HOST,
+            slots: &store.slots,
+        }
+    }
+
+    /// The same store, seen from `memory`.
+    pub(crate) fn on(&self, memory: MemoryNode) -> Self {
+        let slots = match memory {
+            MemoryNode::HOST => &self.store.slots,
+            MemoryNode(device) => &self.store.devices[usize::from(device) - 1],
+        };
+        SharedStore {
+            store: self.store,
+            memory,
+            slots,
+        }
+    }
+
+    /// Whose buffers these are.
+    pub(crate) fn memory(&self) -> MemoryNode {
+        self.memory
+    }
+
+    /// Bytes of the buffer of `handle`, if it has one.
+    pub(crate) fn len(&self, handle: Handle) -> Option<usize> {
+        let len = self.slots[handle.0 as usize].len.load(Ordering::Acquire);
+        len.checked_sub(1)
     }
 
     /// Number of handles.
     pub(crate) fn handles(&self) -> usize {
-        self.store.slots.len()
+        self.slots.len()
     }
 
     /// Bytes on the host now.
@@ -54,7 +88,7 @@ impl<'s> SharedStore<'s> {
     }
 
     fn hold(&self, handle: Handle, mode: Mode) -> Held<'s> {
-        let slot = &self.store.slots[handle.0 as usize];
+        let slot = &self.slots[handle.0 as usize];
         if !slot.claim.try_claim(mode) {
             conflict(handle, mode);
         }
@@ -75,7 +109,7 @@ impl<'s> SharedStore<'s> {
         }
     }
 
-    /// Gives `handle` a buffer of `bytes` zero bytes on the host; `change` hears of what was freed and allocated.
+    /// Gives `handle` a buffer of `bytes` zero bytes; `change` hears of what was freed and allocated.
     pub(crate) fn allocate(
         &self,
         handle: Handle,
@@ -84,7 +118,7 @@ impl<'s> SharedStore<'s> {
     ) -> Result<(), OutOfMemory> {
         self.free(handle, &mut change);
         let block = Block::zeroed(bytes).ok_or(OutOfMemory { bytes })?;
-        let memory = MemoryNode::HOST;
+        let memory = self.memory;
         self.replace(handle, Some(Replica { memory, block }));
         change(Change {
             memory,
@@ -108,12 +142,14 @@ impl<'s> SharedStore<'s> {
     }
 
     fn replace(&self, handle: Handle, replica: Option<Replica>) -> Option<Replica> {
-        let slot = &self.store.slots[handle.0 as usize];
+        let slot = &self.slots[handle.0 as usize];
         if !slot.claim.try_claim(Mode::Exclusive) {
             conflict(handle, Mode::Exclusive);
         }
+        let len = replica.as_ref().map(|replica| replica.block.len());
         // SAFETY: the exclusive claim is held: no buffer of this handle exists, and nobody else is in here.
         let before = std::mem::replace(unsafe { &mut *slot.replica.get() }, replica);
+        slot.set_len(len);
         slot.claim.release(Mode::Exclusive);
         before
     }

@@ -174,6 +174,9 @@ impl Application for Steps {
             cpu: Some(Steps::step),
         }]
     }
+    fn device_code(&self, _: CodeletId) -> Option<CpuCode<Self>> {
+        Some(Steps::step)
+    }
 }
 
 /// A store whose buffers are all there.

@@ -3,7 +3,7 @@
 use super::FactorScalar;
 use super::limit::Gate;
 use crate::plan::{Plan, ScratchSize, codelet};
-use treeqr_runtime::{Application, Codelet};
+use treeqr_runtime::{Application, Codelet, CodeletId, CpuCode};
 
 /// The data of one factorization, shared by all workers.
 pub(super) struct App<'a, T: FactorScalar> {
@@ -90,5 +90,21 @@ impl<T: FactorScalar> Application for App<'_, T> {
 
     fn codelets(&self) -> &[Codelet<Self>] {
         &self.codelets
+    }
+
+    /// The tile kernels: they find their buffers allocated and write them whole.
+    fn device_code(&self, id: CodeletId) -> Option<CpuCode<Self>> {
+        let kernels = [
+            codelet::GEQRT,
+            codelet::GEMQRT,
+            codelet::TPQRT,
+            codelet::TPMQRT,
+        ];
+        let code = || self.codelets[id.0 as usize].cpu;
+        kernels.contains(&id).then(code).flatten()
+    }
+
+    fn variant(&self) -> &str {
+        T::NAME
     }
 }

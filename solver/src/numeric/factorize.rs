@@ -88,7 +88,7 @@ pub fn factorize<T: FactorScalar, O: Observer>(
                     .iter()
                     .map(|task| app.plan.memory_of(task).allocated_bytes)
                     .sum();
-                gate.reserve(bytes as u64, || submitter.check())?;
+                submitter.wait_until(|| gate.reserve(bytes as u64))?;
             }
             for task in tasks.drain(..) {
                 submitter.submit(task.priority(*levels.next().expect("a level for every task")))?;

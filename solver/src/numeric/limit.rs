@@ -56,23 +56,18 @@ impl Gate {
         }
     }
 
-    /// Waits until `bytes` more stay within the limit, and reserves them. `goes_on` is asked from time to time and ends
-    /// the wait by its error: when the run has failed nothing more is given back.
-    pub fn reserve<E>(
-        &self,
-        bytes: u64,
-        mut goes_on: impl FnMut() -> Result<(), E>,
-    ) -> Result<(), E> {
-        let mut reserved = self.reserved.lock().unwrap_or_else(PoisonError::into_inner);
-        while *reserved + bytes > self.limit {
-            goes_on()?;
-            let wait = self
-                .given_back
-                .wait_timeout(reserved, Duration::from_millis(5));
-            reserved = wait.unwrap_or_else(PoisonError::into_inner).0;
+    /// Reserves `bytes` if they stay within the limit, now or in a few milliseconds. Returns whether it did.
+    pub fn reserve(&self, bytes: u64) -> bool {
+        let reserved = self.reserved.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_full = |reserved: &mut u64| *reserved + bytes > self.limit;
+        let wait = self
+            .given_back
+            .wait_timeout_while(reserved, Duration::from_millis(5), is_full);
+        let (mut reserved, timeout) = wait.unwrap_or_else(PoisonError::into_inner);
+        if !timeout.timed_out() {
+            *reserved += bytes;
         }
-        *reserved += bytes;
-        Ok(())
+        !timeout.timed_out()
     }
 
     /// Gives back what a task has freed.
