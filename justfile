@@ -32,9 +32,9 @@ bench: bench-kernels bench-runtime bench-recorder bench-read
 bench-kernels *filter:
     cargo bench -p treeqr-kernels --bench kernels -- {{filter}}
 
-# Nanoseconds per empty task, every scheduler
-bench-runtime *tasks:
-    cargo bench -p treeqr-runtime --bench overhead -- {{tasks}}
+# Nanoseconds and bytes per empty task, every scheduler, beside StarPU where it is installed; `just bench-runtime 100000 lws`
+bench-runtime *arguments:
+    cargo bench -p treeqr-runtime --bench overhead -- {{arguments}}
 
 # What recording a task costs
 bench-recorder *tasks:

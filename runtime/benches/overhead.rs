@@ -1,32 +1,90 @@
-//! What the runtime costs: nanoseconds per empty task with two accesses, submission included.
+//! What the runtime costs: nanoseconds per empty task with two accesses, from the first submission to the end.
 //!
-//! `cargo bench -p treeqr-runtime --bench overhead [-- TASKS]`. Three graphs (independent tasks, one chain, random
-//! handles out of 64), every scheduler, 1 and 2 workers, observer off and on (a minimal one that reads the processor's
-//! monotonic clock and keeps records; the real recorder has its own bench). Best of five runs. The last line is the
-//! sequential runner.
+//! `cargo bench -p treeqr-runtime --bench overhead [-- TASKS] [SCHEDULER ...]`. Three graphs (independent tasks, one chain,
+//! random handles out of 64), every scheduler or those named, 1 and 2 workers:
+//!
+//! * `off`: no observer; `on`: one that reads the monotonic clock and keeps records (the real recorder has its own bench);
+//!   `window`: as `on`, with at most 4096 unfinished tasks;
+//! * `StarPU`: the same with StarPU, its trace off, where it is installed (`starpu/`). Its threads run before the clock does,
+//!   ours start on the clock.
+//!
+//! Medians of five, taken in turn. At the end the sequential runner, and bytes of the heap per task in flight: a chain
+//! behind a task that waits until all are submitted.
 
+mod starpu;
+
+use starpu::Starpu;
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::num::NonZeroUsize;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering::Relaxed};
 use std::time::Instant;
 use treeqr_runtime::*;
 
-struct Empty;
+/// Counts what the system's allocator gives, as it rounds it: 8 bytes of its own, multiples of 16.
+struct Counting;
+
+static HEAP: AtomicI64 = AtomicI64::new(0);
+static COUNTS: AtomicBool = AtomicBool::new(false);
+
+fn count(bytes: usize, sign: i64) {
+    if COUNTS.load(Relaxed) {
+        HEAP.fetch_add(sign * (bytes + 8).next_multiple_of(16) as i64, Relaxed);
+    }
+}
+
+// SAFETY: every call goes on to the system's allocator as it is.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        count(layout.size(), 1);
+        // SAFETY: as above.
+        unsafe { System.alloc(layout) }
+    }
+    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
+        count(layout.size(), -1);
+        // SAFETY: as above.
+        unsafe { System.dealloc(block, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+#[derive(Default)]
+struct Empty {
+    go: AtomicBool,
+}
 
 impl Application for Empty {
     type Scratch = ();
     fn scratch(&self, _: usize) {}
     fn codelets(&self) -> &[Codelet<Self>] {
-        &[Codelet {
-            name: "empty",
-            cpu: Some(|_, _, _| Ok(())),
-        }]
+        const {
+            &[
+                Codelet {
+                    name: "empty",
+                    cpu: Some(|_, _, _| Ok(())),
+                },
+                Codelet {
+                    name: "hold",
+                    cpu: Some(|app, _, _| {
+                        while !app.go.load(Relaxed) {
+                            std::thread::yield_now();
+                        }
+                        Ok(())
+                    }),
+                },
+            ]
+        }
     }
 }
 
 /// Keeps every task record.
 struct Keep {
     origin: Instant,
+    /// Memory for records that was used before: the recorder's cost is not that of fresh pages.
+    spare: Mutex<Vec<Vec<TaskRecord>>>,
     capacity: usize,
-    kept: Mutex<usize>,
 }
 
 struct Kept(Vec<TaskRecord>);
@@ -34,10 +92,12 @@ struct Kept(Vec<TaskRecord>);
 impl Observer for Keep {
     type Track = Kept;
     fn attach(&self, _: Lane) -> Kept {
-        Kept(Vec::with_capacity(self.capacity))
+        let spare = self.spare.lock().unwrap().pop();
+        Kept(spare.unwrap_or_else(|| Vec::with_capacity(self.capacity)))
     }
-    fn detach(&self, track: Kept) {
-        *self.kept.lock().unwrap() += track.0.len();
+    fn detach(&self, mut track: Kept) {
+        track.0.clear();
+        self.spare.lock().unwrap().push(track.0);
     }
     fn clock(&self) -> u64 {
         self.origin.elapsed().as_nanos() as u64
@@ -53,7 +113,7 @@ impl Track for Kept {
     fn state(&mut self, _: &StateRecord) {}
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 enum Graph {
     Independent,
     Chain,
@@ -63,6 +123,14 @@ enum Graph {
 const HANDLES: u32 = 4096;
 
 impl Graph {
+    fn name(self) -> &'static str {
+        match self {
+            Graph::Independent => "independent",
+            Graph::Chain => "chain",
+            Graph::Random => "random",
+        }
+    }
+
     /// The two handles of task `i`.
     fn handles(self, i: u32, random: &mut u64) -> (u32, u32) {
         match self {
@@ -72,7 +140,8 @@ impl Graph {
                 *random = random
                     .wrapping_mul(6364136223846793005)
                     .wrapping_add(1442695040888963407);
-                ((*random >> 40) as u32 % 64, (*random >> 50) as u32 % 64)
+                let a = (*random >> 40) as u32 % 64;
+                (a, (a + 1 + (*random >> 50) as u32 % 63) % 64)
             }
         }
     }
@@ -93,53 +162,124 @@ impl Graph {
     }
 }
 
-fn best(tasks: u32, mut once: impl FnMut() -> RunStats) -> f64 {
-    let times = (0..5).map(|_| once().elapsed.as_nanos() as f64 / f64::from(tasks));
-    times.fold(f64::INFINITY, f64::min)
+fn median(mut times: Vec<f64>) -> String {
+    times.sort_by(f64::total_cmp);
+    match times.get(times.len() / 2) {
+        Some(ns) => format!("{ns:.0}"),
+        None => "-".to_owned(),
+    }
 }
 
 fn main() {
-    let tasks = std::env::args().find_map(|a| a.parse().ok());
-    let tasks: u32 = tasks.unwrap_or(200_000);
+    let mut tasks = 100_000;
+    let mut wanted = Vec::new();
+    for argument in std::env::args().skip(1).filter(|a| !a.starts_with('-')) {
+        match argument.parse() {
+            Ok(number) => tasks = number,
+            Err(_) => wanted.push(argument),
+        }
+    }
+    let starpu = Starpu::build();
     let mut store = DataStore::new(HANDLES as usize);
     let keep = Keep {
         origin: Instant::now(),
+        spare: Mutex::default(),
         capacity: tasks as usize,
-        kept: Mutex::new(0),
     };
-    println!("ns per empty task of 2 accesses, {tasks} tasks, best of 5");
+    println!("ns per empty task of 2 accesses, {tasks} tasks, median of 5");
+    match &starpu {
+        Some(starpu) => println!("beside StarPU {}", starpu.version),
+        None => println!("(without StarPU: it is not installed)"),
+    }
     println!(
-        "{:<12} {:<12} {:>7} {:>10} {:>10}",
-        "scheduler", "graph", "workers", "off", "on"
+        "{:<12} {:<12} {:>7} {:>8} {:>8} {:>8} {:>8}",
+        "scheduler", "graph", "workers", "off", "on", "window", "StarPU"
     );
-    for entry in SCHEDULERS {
+    let entries = SCHEDULERS.iter();
+    for entry in entries.filter(|e| wanted.is_empty() || wanted.iter().any(|w| w == e.name)) {
         for graph in [Graph::Independent, Graph::Chain, Graph::Random] {
             for threads in [1, 2] {
-                let config = Config {
+                let mut config = Config {
                     scheduler: entry,
+                    models: ModelStore::Memory,
                     ..Config::with_threads(threads)
                 };
-                let off = best(tasks, || {
-                    let body = |s: &mut Submitter<'_>| graph.submit(tasks, s);
-                    run(&config, &Empty, &mut store, &(), body).unwrap().1
-                });
-                let on = best(tasks, || {
-                    let body = |s: &mut Submitter<'_>| graph.submit(tasks, s);
-                    run(&config, &Empty, &mut store, &keep, body).unwrap().1
-                });
+                let per_task = |stats: RunStats| stats.elapsed.as_nanos() as f64 / f64::from(tasks);
+                let body = |s: &mut Submitter<'_>| graph.submit(tasks, s);
+                let app = Empty::default();
+                let mut times: [Vec<f64>; 4] = Default::default();
+                for _ in 0..5 {
+                    config.window = None;
+                    let off = run(&config, &app, &mut store, &(), body).unwrap().1;
+                    let on = run(&config, &app, &mut store, &keep, body).unwrap().1;
+                    config.window = NonZeroUsize::new(4096);
+                    let window = run(&config, &app, &mut store, &keep, body).unwrap().1;
+                    times[0].push(per_task(off));
+                    times[1].push(per_task(on));
+                    times[2].push(per_task(window));
+                    let beside = starpu.as_ref();
+                    let name = graph.name();
+                    let beside = beside.and_then(|s| s.measure(entry.name, name, threads, tasks));
+                    times[3].extend(beside);
+                }
+                let [off, on, window, beside] = times.map(median);
                 println!(
-                    "{:<12} {graph:<12?} {threads:>7} {off:>10.0} {on:>10.0}",
-                    entry.name
+                    "{:<12} {:<12} {threads:>7} {off:>8} {on:>8} {window:>8} {beside:>8}",
+                    entry.name,
+                    graph.name()
                 );
             }
         }
     }
     let config = Config::with_threads(1);
-    let off = best(tasks, || {
+    let sequential = (0..5).map(|_| {
         let body = |s: &mut Submitter<'_>| Graph::Random.submit(tasks, s);
-        run_sequential(&config, &Empty, &mut store, &(), body)
+        let app = Empty::default();
+        let stats = run_sequential(&config, &app, &mut store, &(), body)
             .unwrap()
-            .1
+            .1;
+        stats.elapsed.as_nanos() as f64 / f64::from(tasks)
     });
-    println!("{:<12} {:<12} {:>7} {off:>10.0}", "sequential", "Random", 1);
+    println!(
+        "sequential   random             1 {:>8}",
+        median(sequential.collect())
+    );
+    let beside = starpu.and_then(|s| s.measure("lws", "memory", 1, tasks));
+    let beside = beside.map_or("-".to_owned(), |bytes| format!("{bytes:.0}"));
+    println!(
+        "bytes of the heap per task in flight: chain {:.0}, independent {:.0}; StarPU, chain: {beside}",
+        bytes_in_flight(tasks, true),
+        bytes_in_flight(tasks, false)
+    );
+}
+
+/// Tasks behind one that waits: in a chain, or all queued by the scheduler (`lws`).
+fn bytes_in_flight(tasks: u32, chain: bool) -> f64 {
+    let config = Config::with_threads(1);
+    let app = Empty::default();
+    let mut store = DataStore::new(2);
+    COUNTS.store(true, Relaxed);
+    let (bytes, _) = run(&config, &app, &mut store, &(), |submitter| {
+        let hold = TaskSpec::new(CodeletId(1), 0)
+            .priority(i64::MAX)
+            .with(Handle(1), Access::ReadWrite);
+        submitter.submit(hold)?;
+        let before = HEAP.load(Relaxed);
+        for i in 0..tasks {
+            let task = TaskSpec::new(CodeletId(0), i).priority(i64::from(i % 100));
+            let task = task.with(Handle(0), Access::Read);
+            let last = if chain {
+                Access::ReadWrite
+            } else {
+                Access::Read
+            };
+            submitter.submit(task.with(Handle(u32::from(chain)), last))?;
+        }
+        let after = HEAP.load(Relaxed);
+        app.go.store(true, Relaxed);
+        Ok(after - before)
+    })
+    .unwrap();
+    COUNTS.store(false, Relaxed);
+    bytes as f64 / f64::from(tasks)
 }

@@ -86,7 +86,7 @@ pub struct RunStats {
     pub flush_denormals: bool,
     /// The most bytes that lay in the store on the host during the run, what was there before included.
     pub peak_bytes: u64,
-    /// The most tasks that were submitted and not done at the same time.
+    /// The most tasks that were submitted and not done at the same time, as the submission sees it now and then.
     pub peak_tasks: u64,
     /// How often the submission waited because the window was full.
     pub stalls: u64,

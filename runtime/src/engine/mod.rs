@@ -32,7 +32,7 @@ use crate::task::{ReadyTask, Task};
 use crate::throttle::Throttle;
 use crate::topology::Platform;
 use sleep::Sleep;
-use tally::Tally;
+use tally::{Reached, Tally};
 
 /// What the threads of one run share.
 struct Engine<'r, A: Application, O: Observer> {
@@ -86,12 +86,12 @@ impl<A: Application, O: Observer> Engine<'_, A, O> {
 
     /// Whether there is and will be nothing to do.
     fn is_over(&self) -> bool {
-        self.is_stopped() || self.tally.is_zero()
+        self.is_stopped() || self.tally.is_complete()
     }
 
-    /// The submission or a task is over.
-    fn one_less(&self) {
-        if self.tally.one_less() {
+    /// A task or the submission is over.
+    fn heed(&self, reached: Reached) {
+        if reached == Reached::End {
             self.sleep.wake_all();
         }
     }
@@ -123,6 +123,6 @@ impl<A: Application, O: Observer> Engine<'_, A, O> {
             }
         }
         self.throttle.done(task.codelet()).map(push);
-        self.one_less();
+        self.heed(self.tally.one_done());
     }
 }

@@ -111,7 +111,7 @@ where
             engine.stop();
         }
         observer.detach(track);
-        engine.one_less();
+        engine.heed(engine.tally.close(submission.tasks as usize));
         (outcome, submission)
     });
     bring_home(&machine, observer);

@@ -62,13 +62,18 @@ pub(super) struct Flow<'e, 'r, A: Application, O: Observer> {
     dependencies: Dependencies,
     live: Live,
     account: Account,
+    /// How many were done when the submission looked last.
+    done: usize,
 }
+
+/// How many tasks are submitted between two looks at how many are done, if the window is far.
+const LOOK_EVERY: u32 = 32;
 
 /// What a submission says about itself.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Account {
     pub(super) tasks: u32,
-    /// The most that were unfinished.
+    /// The most that were unfinished at a look.
     pub(super) peak_tasks: u64,
     pub(super) stalls: u64,
     pub(super) stalled: Duration,
@@ -83,12 +88,30 @@ impl<'e, 'r, A: Application, O: Observer> Flow<'e, 'r, A, O> {
             dependencies: Dependencies::new(engine.store.handles()),
             live: Live::new(),
             account: Account::default(),
+            done: 0,
         }
     }
 
     /// The submission is over.
     pub(super) fn close(self) -> Account {
         self.account
+    }
+
+    /// Waits as long as the window is full. How many are done is looked up now and then only: each time costs the line
+    /// of cache that all workers write.
+    fn hold_to_window(&mut self) {
+        let (tally, tasks) = (&self.engine.tally, self.account.tasks);
+        let unfinished = |done| tasks as usize - done;
+        if tally.is_full(unfinished(self.done)) || tasks.is_multiple_of(LOOK_EVERY) {
+            self.done = tally.done();
+            if tally.is_full(unfinished(self.done)) {
+                let tasks = tasks as usize;
+                self.stall(|engine| engine.tally.wait(tasks, || engine.is_stopped()));
+                self.done = self.engine.tally.done();
+            }
+            let peak = unfinished(self.done) as u64 + 1;
+            self.account.peak_tasks = self.account.peak_tasks.max(peak);
+        }
     }
 
     /// Waits by `wait`, and notes it.
@@ -127,9 +150,7 @@ impl<A: Application, O: Observer> Sink for Flow<'_, '_, A, O> {
         let engine = self.engine;
         let devices = engine.machine.is_emulated();
         execute::check(engine.app, &engine.store, &spec, devices);
-        if engine.tally.is_full() {
-            self.stall(|engine| engine.tally.wait(|| engine.is_stopped()));
-        }
+        self.hold_to_window();
         if engine.is_stopped() || engine.heed_cancel() {
             return Err(Stopped(()));
         }
@@ -139,8 +160,6 @@ impl<A: Application, O: Observer> Sink for Flow<'_, '_, A, O> {
         if O::ACTIVE {
             self.track.submitted(id, &spec, now);
         }
-        let unfinished = engine.tally.one_more() as u64;
-        self.account.peak_tasks = self.account.peak_tasks.max(unfinished);
         let task = self.live.make(id, spec, now);
         let live = &self.live;
         let mut follows = false;
