@@ -3,12 +3,15 @@
 use super::input::{
     OrderingChoice, OrderingParser, SchedulerChoice, SchedulersParser, scheduler_parser,
 };
+use super::limits::memory_limit;
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 use std::ffi::OsString;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
-use treeqr::runtime::{SchedulerEntry, available_threads, schedulers};
+use treeqr::runtime::{DeviceSpec, SchedulerEntry, available_threads, schedulers};
+use treeqr::solver::MemoryLimit;
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -75,6 +78,8 @@ pub enum Command {
   treeqr solve A.mtx --rhs b.mtx --output x.mtx
   treeqr solve gallery:survey-60x50 --rhs gallery:survey-60x50:rhs
   treeqr solve A.mtx --threads 4 --scheduler prio --ordering metis --json | jq .times_s
+  treeqr solve A.mtx --memory-limit 1.1x --subtree-workers 2
+  treeqr solve A.mtx --scheduler dmdas --emulate-device cuda0:speed=8,bandwidth=12GB/s
 
 --json prints one object. With several right-hand sides solution_norm, residual_norm and
 normal_residual are the largest over them. normal_residual is ||A'r|| / (||A||_F ||r||) with
@@ -94,13 +99,34 @@ pub struct SolveArgs {
     pub output: Option<PathBuf>,
     #[command(flatten)]
     pub analysis: AnalysisArgs,
+    #[command(flatten)]
+    pub run: RunArgs,
+    /// Print one JSON object instead of the summary
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// How the tasks are run.
+#[derive(Args)]
+pub struct RunArgs {
     /// Which worker runs which task next; `treeqr schedulers` lists them
     #[arg(long, value_name = "NAME", default_value = schedulers::default_entry().name)]
     #[arg(value_parser = scheduler_parser())]
     pub scheduler: &'static SchedulerEntry,
-    /// Print one JSON object instead of the summary
-    #[arg(long)]
-    pub json: bool,
+    /// The most memory for fronts and factors: 2GiB, 800MB, or 1.2x of the peak of a sequential run. Less is then done at
+    /// the same time [default: no limit, but the prediction must fit into the memory that is available]
+    #[arg(long, value_name = "SIZE|FACTORx", value_parser = memory_limit)]
+    pub memory_limit: Option<MemoryLimit>,
+    /// Workers that may be in whole subtrees at the same time; they press the memory more than other tasks [default: all]
+    #[arg(long, value_name = "N")]
+    pub subtree_workers: Option<NonZeroUsize>,
+    /// Tasks that may be submitted and not done at the same time [default: no bound]
+    #[arg(long, value_name = "TASKS")]
+    pub window: Option<NonZeroUsize>,
+    /// A device to emulate beside the workers, as cuda0:speed=8,bandwidth=12GB/s,latency=10us,memory=512MiB; for comparing
+    /// schedulers: times are then those of the emulated machine, stretched
+    #[arg(long, value_name = "NAME:KEY=VALUE,...")]
+    pub emulate_device: Vec<DeviceSpec>,
 }
 
 /// Analyse the pattern of A: ordering, tree, and what a factorization will take

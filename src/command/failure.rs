@@ -112,7 +112,9 @@ fn missing(plain: Failure, path: &str) -> Failure {
 
 fn code(error: &Error) -> u8 {
     match error {
-        Error::Solve(SolveError::RankDeficient { .. } | SolveError::Run(_)) => UNSOLVED,
+        Error::Solve(
+            SolveError::RankDeficient { .. } | SolveError::TooLarge { .. } | SolveError::Run(_),
+        ) => UNSOLVED,
         Error::Analyse(AnalyseError::OrderingFailed { .. }) => UNSOLVED,
         // A disk that was full at the end, not a name that was wrong from the beginning.
         Error::Write(WriteError::Write { .. } | WriteError::NotFinite { .. }) => UNSOLVED,

@@ -1,6 +1,6 @@
 //! From the words of the command line to matrices, right-hand sides, column orders and options.
 
-use super::cli::{AnalysisArgs, TreeArgs};
+use super::cli::{AnalysisArgs, RunArgs, TreeArgs};
 use super::failure::Failure;
 use clap::builder::{PossibleValue, TypedValueParser};
 use clap::error::ErrorKind;
@@ -8,9 +8,9 @@ use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 use std::sync::Arc;
 use treeqr::matrices::{Loaded, Source};
-use treeqr::runtime::{SCHEDULERS, SchedulerEntry, schedulers};
+use treeqr::runtime::{Config, ModelStore, SCHEDULERS, SchedulerEntry, schedulers};
 use treeqr::solver::{AUTO, AnalyseError, ORDERINGS};
-use treeqr::{Dense, Options, read_dense};
+use treeqr::{Dense, FactorOptions, Options, read_dense};
 
 /// A scheduler by its name.
 #[derive(Clone)]
@@ -151,6 +151,25 @@ pub fn ordering_names() -> impl Iterator<Item = (&'static str, &'static str)> {
 
 fn invalid(message: &str) -> clap::Error {
     clap::Error::raw(ErrorKind::InvalidValue, format!("{message}\n"))
+}
+
+impl RunArgs {
+    /// The options of a factorization by so many workers. Cost models are kept from run to run.
+    pub fn options(&self, threads: usize) -> FactorOptions {
+        let run = Config {
+            scheduler: self.scheduler,
+            window: self.window,
+            devices: self.emulate_device.clone(),
+            models: ModelStore::Cache,
+            ..Config::with_threads(threads)
+        };
+        FactorOptions {
+            run,
+            memory_limit: self.memory_limit,
+            subtree_workers: self.subtree_workers,
+            ..FactorOptions::default()
+        }
+    }
 }
 
 impl AnalysisArgs {

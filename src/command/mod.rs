@@ -22,6 +22,7 @@ mod failure;
 mod gallery;
 mod info;
 mod input;
+mod limits;
 mod lists;
 mod page;
 mod peak;

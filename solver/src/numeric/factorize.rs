@@ -5,11 +5,14 @@ use super::factors::Factors;
 use super::limit::{Gate, MemoryLimit, check_available};
 use super::{FactorScalar, rank};
 use crate::error::SolveError;
-use crate::plan::{Plan, Prediction, RunShape, bottom_levels};
+use crate::plan::{Plan, Prediction, RunShape, bottom_levels, codelet};
 use crate::symbolic::Symbolic;
+use std::num::NonZeroUsize;
 use std::sync::Arc;
 use treeqr_matrices::Csc;
-use treeqr_runtime::{Config, DataStore, Observer, RunStats, Submitter, run, run_sequential};
+use treeqr_runtime::{
+    Config, DataStore, Limit, Observer, RunStats, Submitter, run, run_sequential,
+};
 
 /// Options of a factorization.
 #[derive(Clone, Debug, Default)]
@@ -24,6 +27,8 @@ pub struct FactorOptions {
     /// A limit on the memory for fronts and factors: the submission waits where it would be exceeded, so that less is done
     /// at the same time. Without one the prediction must fit into the memory that the system has available.
     pub memory_limit: Option<MemoryLimit>,
+    /// Workers that may be in `do_subtree` tasks at the same time: these press the memory and the caches more than others.
+    pub subtree_workers: Option<NonZeroUsize>,
     /// Run the tasks in the order of submission on the calling thread, without a scheduler.
     pub sequential: bool,
 }
@@ -78,6 +83,13 @@ pub fn factorize<T: FactorScalar, O: Observer>(
     let layout = plan.layout().clone();
     let mut store = DataStore::new(plan.handles());
     let app = App::new(plan, a.values(), rhs, gate);
+    let mut config = options.run.clone();
+    if let Some(at_once) = options.subtree_workers {
+        config.limits.push(Limit {
+            codelet: codelet::DO_SUBTREE,
+            at_once,
+        });
+    }
     let submit = |submitter: &mut Submitter<'_>| {
         let mut tasks = Vec::new();
         let mut levels = levels.iter();
@@ -97,9 +109,9 @@ pub fn factorize<T: FactorScalar, O: Observer>(
         Ok(())
     };
     let ((), stats) = if options.sequential {
-        run_sequential(&options.run, &app, &mut store, observer, submit)?
+        run_sequential(&config, &app, &mut store, observer, submit)?
     } else {
-        run(&options.run, &app, &mut store, observer, submit)?
+        run(&config, &app, &mut store, observer, submit)?
     };
 
     let factors = Factors {

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use treeqr::matrices::Output;
 use treeqr::profiling::Summary;
-use treeqr::{Config, Dense, FactorOptions, Progress, Solution, analyse, solve_analysed};
+use treeqr::{Dense, Progress, Solution, analyse, solve_analysed};
 use verdict::Verdict;
 
 /// All that the summary and the JSON tell.
@@ -37,14 +37,7 @@ pub fn run(args: &SolveArgs) -> Result<(), Failure> {
     let options = args.analysis.options()?;
     let output = args.output.as_ref().map(Output::create).transpose()?;
     output.iter().for_each(stop::remove_at_stop);
-    let config = Config {
-        scheduler: args.scheduler,
-        ..Config::with_threads(args.analysis.threads.into())
-    };
-    let factor = FactorOptions {
-        run: config,
-        ..FactorOptions::default()
-    };
+    let factor = args.run.options(args.analysis.threads.into());
 
     let bar = Bar::new();
     bar.phase("reading");

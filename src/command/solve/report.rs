@@ -26,6 +26,7 @@ impl Outcome {
         self.times(&mut page);
         page.gap();
         self.speed_and_memory(&mut page);
+        self.devices(&mut page);
         page.gap();
         self.tasks(&mut page);
         page.gap();
@@ -110,6 +111,37 @@ impl Outcome {
                 si(run.prediction().peak_bytes as f64, "B"),
             ),
         );
+    }
+
+    /// What was emulated, said before any figure that depends on it is believed.
+    fn devices(&self, page: &mut Page) {
+        let stats = self.solution.run.stats();
+        for device in &stats.devices {
+            let link = &device.link;
+            let word = if device.emulated { ", emulated" } else { "" };
+            page.row(
+                "Device",
+                &format!(
+                    "{}{WARN}{word}{WARN:#}: {} to it, {} back, {} evictions, {} at the peak",
+                    device.name,
+                    si((link.fetched_bytes + link.prefetched_bytes) as f64, "B"),
+                    si((link.returned_bytes + link.written_back_bytes) as f64, "B"),
+                    count(link.evictions),
+                    si(link.peak_bytes as f64, "B"),
+                ),
+            );
+        }
+        if stats.time_scale > 1.0 {
+            let emulated = stats.elapsed.div_f64(stats.time_scale);
+            page.row(
+                "",
+                &format!(
+                    "in slow motion by {}: on the emulated machine the tasks take {}",
+                    three(stats.time_scale),
+                    time(emulated)
+                ),
+            );
+        }
     }
 
     fn tasks(&self, page: &mut Page) {
