@@ -47,3 +47,11 @@ bench-read *entries:
 # Write the files under matrices/data anew (a test compares them with the gallery)
 data:
     cargo run --release -p treeqr-matrices --example write_data
+
+# Random graphs, delays, windows, limits, panics and cancellations under every scheduler, for so many seconds
+stress seconds="600":
+    cargo run --release -p treeqr-runtime --example stress -- {{seconds}}
+
+# Every interleaving of small models of submission, release, sleep and wake-up
+loom:
+    RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=target/loom cargo test --release -p treeqr-runtime --no-default-features --lib loom

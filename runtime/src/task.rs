@@ -15,7 +15,9 @@
 //! list that the finish takes, or it sees that the predecessor has finished, and what that wrote.
 
 use crate::spec::{CodeletId, TaskId, TaskSpec};
-use crate::sync::{Arc, AtomicBool, AtomicU32, AtomicU64, Mutex, Ordering, PoisonError, lock};
+use crate::sync::{
+    Arc, AtomicBool, AtomicU32, AtomicU64, Mutex, Ordering, PoisonError, into_inner, lock,
+};
 use smallvec::SmallVec;
 
 /// A task all of whose predecessors have finished: what schedulers queue.
@@ -139,7 +141,7 @@ impl Drop for Task {
     fn drop(&mut self) {
         let mut unfinished = self.take_successors();
         while let Some(task) = unfinished.pop() {
-            if let Some(mut task) = Arc::into_inner(task) {
+            if let Some(mut task) = into_inner(task) {
                 unfinished.extend(task.take_successors());
             }
         }

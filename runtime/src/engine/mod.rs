@@ -11,6 +11,8 @@
 
 pub(crate) mod execute;
 mod live;
+#[cfg(all(test, loom))]
+mod loom;
 pub(crate) mod run;
 pub(crate) mod sequential;
 mod sleep;
