@@ -8,47 +8,18 @@
 //! * `StarPU`: the same with StarPU, its trace off, where it is installed (`starpu/`). Its threads run before the clock does,
 //!   ours start on the clock.
 //!
-//! Medians of five, taken in turn. At the end the sequential runner, and bytes of the heap per task in flight: a chain
-//! behind a task that waits until all are submitted.
+//! Medians of five, taken in turn. At the end the sequential runner, and memory per task in flight (resident; of
+//! StarPU the heap): tasks behind one that waits until all are submitted, in a chain or all ready.
 
 mod starpu;
 
 use starpu::Starpu;
-use std::alloc::{GlobalAlloc, Layout, System};
 use std::num::NonZeroUsize;
+use std::process::Command;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicI64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Instant;
 use treeqr_runtime::*;
-
-/// Counts what the system's allocator gives, as it rounds it: 8 bytes of its own, multiples of 16.
-struct Counting;
-
-static HEAP: AtomicI64 = AtomicI64::new(0);
-static COUNTS: AtomicBool = AtomicBool::new(false);
-
-fn count(bytes: usize, sign: i64) {
-    if COUNTS.load(Relaxed) {
-        HEAP.fetch_add(sign * (bytes + 8).next_multiple_of(16) as i64, Relaxed);
-    }
-}
-
-// SAFETY: every call goes on to the system's allocator as it is.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        count(layout.size(), 1);
-        // SAFETY: as above.
-        unsafe { System.alloc(layout) }
-    }
-    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
-        count(layout.size(), -1);
-        // SAFETY: as above.
-        unsafe { System.dealloc(block, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
 
 #[derive(Default)]
 struct Empty {
@@ -179,6 +150,11 @@ fn main() {
             Err(_) => wanted.push(argument),
         }
     }
+    match wanted.first().map(String::as_str) {
+        Some("bytes-of-chain") => return println!("{:.0}", bytes_in_flight(tasks, true)),
+        Some("bytes-of-ready") => return println!("{:.0}", bytes_in_flight(tasks, false)),
+        _ => {}
+    }
     let starpu = Starpu::build();
     let mut store = DataStore::new(HANDLES as usize);
     let keep = Keep {
@@ -247,10 +223,20 @@ fn main() {
     let beside = starpu.and_then(|s| s.measure("lws", "memory", 1, tasks));
     let beside = beside.map_or("-".to_owned(), |bytes| format!("{bytes:.0}"));
     println!(
-        "bytes of the heap per task in flight: chain {:.0}, independent {:.0}; StarPU, chain: {beside}",
-        bytes_in_flight(tasks, true),
-        bytes_in_flight(tasks, false)
+        "bytes per task in flight: chain {}, ready {}; StarPU, chain: {beside}",
+        in_a_fresh_process(tasks, "bytes-of-chain"),
+        in_a_fresh_process(tasks, "bytes-of-ready")
     );
+}
+
+/// What this program prints for `what`.
+fn in_a_fresh_process(tasks: u32, what: &str) -> String {
+    let program = std::env::current_exe().expect("this program has a path");
+    let output = Command::new(program)
+        .args([what, &tasks.to_string()])
+        .output();
+    let text = output.ok().and_then(|o| String::from_utf8(o.stdout).ok());
+    text.unwrap_or_default().trim().to_owned()
 }
 
 /// Tasks behind one that waits: in a chain, or all queued by the scheduler (`lws`).
@@ -258,13 +244,10 @@ fn bytes_in_flight(tasks: u32, chain: bool) -> f64 {
     let config = Config::with_threads(1);
     let app = Empty::default();
     let mut store = DataStore::new(2);
-    COUNTS.store(true, Relaxed);
-    let (bytes, _) = run(&config, &app, &mut store, &(), |submitter| {
-        let hold = TaskSpec::new(CodeletId(1), 0)
-            .priority(i64::MAX)
-            .with(Handle(1), Access::ReadWrite);
-        submitter.submit(hold)?;
-        let before = HEAP.load(Relaxed);
+    let (kib, _) = run(&config, &app, &mut store, &(), |submitter| {
+        let hold = TaskSpec::new(CodeletId(1), 0).priority(i64::MAX);
+        submitter.submit(hold.with(Handle(1), Access::ReadWrite))?;
+        let before = resident_kib();
         for i in 0..tasks {
             let task = TaskSpec::new(CodeletId(0), i).priority(i64::from(i % 100));
             let task = task.with(Handle(0), Access::Read);
@@ -275,11 +258,18 @@ fn bytes_in_flight(tasks: u32, chain: bool) -> f64 {
             };
             submitter.submit(task.with(Handle(u32::from(chain)), last))?;
         }
-        let after = HEAP.load(Relaxed);
+        let after = resident_kib();
         app.go.store(true, Relaxed);
         Ok(after - before)
     })
     .unwrap();
-    COUNTS.store(false, Relaxed);
-    bytes as f64 / f64::from(tasks)
+    1024.0 * kib / f64::from(tasks)
+}
+
+/// Resident memory of this process; NaN where the system doesn't tell.
+fn resident_kib() -> f64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    let number = line.and_then(|line| line.split_whitespace().next()?.parse().ok());
+    number.unwrap_or(f64::NAN)
 }

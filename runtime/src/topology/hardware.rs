@@ -3,9 +3,10 @@
 //! Takes nothing; gives the processing units that the calling thread may use, and pins it to one. Whatever hwloc cannot
 //! say means an empty list or `false`.
 
-use super::Unit;
+use super::{Part, PartKind, Unit, memory};
 use crate::sync::{Mutex, OnceLock, lock};
 use hwloc2::{CpuBindFlags, CpuSet, ObjectType, Topology, TopologyObject};
+use std::path::Path;
 
 /// Reading the machine takes milliseconds, so it is done once a process. It covers what the system allows the process;
 /// the affinity mask of a thread can change and is asked for each time.
@@ -65,4 +66,50 @@ fn describe(unit: &TopologyObject) -> Unit {
         number: unit.os_index(),
         path,
     }
+}
+
+/// Writes down all parts that the system shows.
+pub(super) fn describe_all(report: &mut super::Topology) {
+    let Some(topology) = topology() else {
+        return;
+    };
+    let topology = lock(topology);
+    let of_type = |kind| topology.objects_with_type(&kind).unwrap_or_default();
+    report.source = Some("hwloc");
+    let mut units: Vec<_> = of_type(ObjectType::PU)
+        .iter()
+        .map(|unit| unit.os_index())
+        .collect();
+    units.sort_unstable();
+    let kinds = [
+        (ObjectType::Package, PartKind::Package),
+        (ObjectType::L5Cache, PartKind::Cache(5)),
+        (ObjectType::L4Cache, PartKind::Cache(4)),
+        (ObjectType::L3Cache, PartKind::Cache(3)),
+        (ObjectType::L2Cache, PartKind::Cache(2)),
+        (ObjectType::L1Cache, PartKind::Cache(1)),
+        (ObjectType::Core, PartKind::Core),
+    ];
+    for (object_type, kind) in kinds {
+        for object in of_type(object_type) {
+            let inside = object.cpuset();
+            let inside = |unit: &u32| inside.as_ref().is_some_and(|set| set.is_set(*unit));
+            let bytes = match kind {
+                PartKind::Cache(_) => object.cache_attributes().map(|cache| cache.size()),
+                _ => None,
+            };
+            let part = Part {
+                kind,
+                number: object.logical_index(),
+                bytes: bytes.filter(|&bytes| bytes > 0),
+                units: units.iter().copied().filter(inside).collect(),
+            };
+            report.parts.push(part);
+        }
+        if kind == PartKind::Package {
+            let folder = Path::new("/sys/devices/system/node");
+            report.parts.extend(memory::nodes(folder, &units));
+        }
+    }
+    report.units = units;
 }

@@ -8,6 +8,11 @@ mod hardware;
 #[cfg(not(feature = "hwloc"))]
 #[path = "unknown.rs"]
 mod hardware;
+#[cfg_attr(not(feature = "hwloc"), allow(dead_code))]
+mod memory;
+mod report;
+
+pub use report::{Part, PartKind, Topology};
 
 use crate::spec::WorkerId;
 
