@@ -33,7 +33,6 @@ const ARROWS: &[(&str, &[&str])] = &[
 const UNSAFE_ROOMS: &[&str] = &[
     "kernels/src/view.rs",
     "profiling/src/clock/tsc.rs",
-    "runtime/benches/overhead.rs",
     "runtime/src/denormals.rs",
     "runtime/src/store/block.rs",
     "runtime/src/store/buffers.rs",

@@ -51,6 +51,9 @@ pub enum Command {
     Info(InfoArgs),
     Gallery(GalleryArgs),
     Bench(BenchArgs),
+    /// Show the machine: packages, memory, caches, cores, and what this process may use
+    #[command(after_help = "Examples:\n  treeqr topology")]
+    Topology,
     /// List the schedulers
     #[command(after_help = "Examples:\n  treeqr schedulers")]
     Schedulers,

@@ -1,4 +1,4 @@
-//! `treeqr schedulers`, `treeqr orderings`, `treeqr completions`: what the tables hold.
+//! `treeqr topology`, `treeqr schedulers`, `treeqr orderings`, `treeqr completions`: what the tables hold.
 
 use super::cli::Cli;
 use super::failure::Failure;
@@ -6,7 +6,7 @@ use super::input::ordering_names;
 use super::page::{self, Page};
 use clap::CommandFactory;
 use clap_complete::Shell;
-use treeqr::runtime::{SCHEDULERS, schedulers};
+use treeqr::runtime::{SCHEDULERS, Topology, schedulers};
 
 /// Lists the schedulers.
 pub fn schedulers() -> Result<(), Failure> {
@@ -21,6 +21,11 @@ pub fn schedulers() -> Result<(), Failure> {
         page.prose(entry.name, &format!("{}{mark}", entry.about));
     }
     page::print(&page.text())
+}
+
+/// Shows the machine.
+pub fn topology() -> Result<(), Failure> {
+    page::print(&format!("{}\n", Topology::read().to_string().trim_end()))
 }
 
 /// Lists the orderings.

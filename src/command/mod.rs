@@ -67,6 +67,7 @@ pub fn run() -> ExitCode {
             Command::Info(args) => info::run(&args),
             Command::Gallery(args) => gallery::run(&args),
             Command::Bench(args) => bench::run(&args),
+            Command::Topology => lists::topology(),
             Command::Schedulers => lists::schedulers(),
             Command::Orderings => lists::orderings(),
             Command::Completions { shell } => lists::completions(shell),
