@@ -38,6 +38,7 @@ mod efficiency;
 mod metrics;
 mod recorder;
 mod recording;
+pub mod trace;
 mod track;
 
 pub use clock::{Calibration, ClockKind};

@@ -54,6 +54,6 @@ pub use numeric::{
     FactorOptions, FactorScalar, Factored, Factors, MemoryLimit, check_rhs, factorize,
 };
 pub use options::Options;
-pub use plan::{CODELETS, Prediction, RunShape};
+pub use plan::{CODELETS, GraphTask, Prediction, RunShape, TaskGeometry, TaskGraph};
 pub use solve::{Quality, Rotated, quality};
-pub use symbolic::{Front, Problem, Symbolic};
+pub use symbolic::{Front, FrontTiles, Problem, Symbolic};

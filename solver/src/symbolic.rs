@@ -120,6 +120,19 @@ impl Tree {
     }
 }
 
+/// How a front is cut.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FrontTiles {
+    /// Tile rows.
+    pub rows: u32,
+    /// Tile columns.
+    pub cols: u32,
+    /// Columns of an inner block of reflectors.
+    pub inner_block: u32,
+    /// Tiles of a panel that are reduced one after the other, before the binary tree.
+    pub flat_height: u32,
+}
+
 /// How a problem with this shape is posed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Problem {
@@ -252,6 +265,23 @@ impl Symbolic {
     pub fn unit_counts(&self) -> (usize, usize) {
         let tiled = self.tilings.iter().flatten().count();
         (self.units.len() - tiled, tiled)
+    }
+
+    /// How front `f` is cut into tiles; `None` for one that stays whole.
+    pub fn front_tiles(&self, f: usize) -> Option<FrontTiles> {
+        let tiling = self.tilings[f].as_ref()?;
+        let (rows, cols) = tiling.grid();
+        Some(FrontTiles {
+            rows: rows as u32,
+            cols: cols as u32,
+            inner_block: tiling.ib,
+            flat_height: tiling.bh,
+        })
+    }
+
+    /// The tree node that the tasks for front `f` carry: `f` itself, or the top of its group.
+    pub fn task_node(&self, f: usize) -> u32 {
+        self.units[self.unit_of[f] as usize].top()
     }
 
     /// Fronts on the longest way from a root of the tree to a leaf.

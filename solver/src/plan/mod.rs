@@ -8,8 +8,10 @@
 //! | `handles` | which buffer is which handle, how large it is, when it is freed |
 //! | `panel` | the reduction of one panel: flat within groups of tiles, then a binary tree |
 //! | `tasks` | the tasks of a unit |
+//! | `geometry` | what a task works on; all tasks as a graph |
 //! | `predict` | counts, flops, memory, critical path and bottom levels, from the tasks |
 
+mod geometry;
 mod handles;
 pub(crate) mod panel;
 mod predict;
@@ -19,6 +21,7 @@ pub(crate) mod tasks;
 use crate::analysis::groups::Unit;
 use crate::analysis::partition::Tiling;
 use crate::symbolic::{Front, Symbolic};
+pub use geometry::{GraphTask, TaskGeometry, TaskGraph};
 pub use predict::Prediction;
 pub(crate) use predict::bottom_levels;
 pub use scratch::CODELETS;
