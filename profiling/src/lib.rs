@@ -46,6 +46,7 @@ pub use efficiency::{Efficiency, TimeSplit};
 pub use metrics::{CodeletSummary, Summary, WorkerSummary};
 pub use recorder::{Recorder, RecorderOptions};
 pub use recording::{
-    AccessRow, MemoryRow, RecordedRun, Recording, StateRow, TaskRow, TransferRow, WorkerRow,
+    AccessRow, MemoryRow, RecordedRun, Recording, SpillRow, StallRow, StateRow, TaskRow,
+    TransferRow, WorkerRow,
 };
 pub use treeqr_runtime::{TransferKind, WorkerState};
