@@ -224,53 +224,54 @@ fn a_thread_that_moves_is_seen_to_move() {
 fn counters_belong_to_tasks() {
     const PAGES: usize = 2048;
     let recorder = recorder("counters:page-faults,context-switches,task-clock");
-    let elapsed = std::thread::scope(|scope| {
+    let (lived, slept) = std::thread::scope(|scope| {
         let worker = scope.spawn(|| {
             let mut probe = recorder.attach(Lane::Worker(0));
             // More tasks than a chunk of rows has.
             for task in 10..10_000 {
                 probe.task(TaskId(task));
             }
-            probe.boundary();
             let begin = Instant::now();
+            probe.boundary();
             let mut pages = vec![0u8; 4096 * PAGES];
             pages.iter_mut().step_by(4096).for_each(|byte| *byte = 1);
             probe.task(TaskId(0));
-            let elapsed = begin.elapsed();
             pages.iter_mut().step_by(4096).for_each(|byte| *byte += 1);
             std::hint::black_box(&pages);
             probe.task(TaskId(1));
             (0..3).for_each(|_| std::thread::sleep(Duration::from_millis(1)));
-            let before = probe.boundary();
+            let slept = probe.boundary();
             probe.task(TaskId(2));
-            (elapsed, before)
+            (begin.elapsed(), slept)
         });
         worker.join().unwrap()
     });
-    let (elapsed, slept) = elapsed;
     let recording = recorder.finish();
-    if !has_all(&recording) {
+    has_all(&recording);
+    if recording.columns.is_empty() {
         return;
     }
-    let names: Vec<_> = recording.counter_names().collect();
-    assert_eq!(names, ["page-faults", "context-switches", "task-clock"]);
     let tasks = recording.counters.iter().map(|row| row.task.0);
     assert!(tasks.eq((10..10_000).chain(0..3)));
     let rows = &recording.counters[10_000 - 10..];
-    let [fresh, touched, empty] = [0, 1, 2].map(|k| recording.values(&rows[k]));
-    assert!(
-        fresh[0] > 0 && fresh[0] > touched[0],
-        "{fresh:?} {touched:?}"
-    );
-    let clock = Duration::from_nanos(fresh[2]);
-    assert!(fresh[2] > 0, "it takes time to touch pages");
-    // The clock is read a little before and after.
-    let slack = elapsed / 2 + Duration::from_micros(100);
-    assert!(clock <= elapsed + slack, "{clock:?} of {elapsed:?}");
+    let place = |name| recording.counter_names().position(|n| n == name);
+    if let Some(k) = place("page-faults") {
+        let [fresh, touched] = [rows[0].values[k], rows[1].values[k]];
+        assert!(fresh > 0 && fresh > touched, "{fresh}, {touched}");
+    }
+    if let Some(k) = place("task-clock") {
+        // No longer on a processor than it lived.
+        assert!(rows[0].values[k] > 0, "it takes time to touch pages");
+        let total = slept[k] + rows.iter().map(|row| row.values[k]).sum::<u64>();
+        assert!(
+            u128::from(total) <= lived.as_nanos(),
+            "{total} of {lived:?}"
+        );
+    }
     // The sleeps lie between boundaries: they are no task's.
-    assert!(slept[1] >= 3, "{slept:?}");
-    assert!(empty[1] < 3, "{empty:?}");
-    assert!(recording.columns.iter().all(|column| !column.user_only));
+    if let Some(k) = place("context-switches") {
+        assert!(slept[k] >= 3 && rows[2].values[k] < 3, "{slept:?}");
+    }
 }
 
 /// What there is not on this machine has a reason; what there is counts.

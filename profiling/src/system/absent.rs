@@ -1,4 +1,4 @@
-//! In place of `perf.rs` where the system is not Linux: nothing can be opened, and says so.
+//! In place of `perf/` where the system is not Linux: nothing can be opened, and says so.
 
 use super::modules::{CounterEntry, MAX_COUNTERS};
 use std::fmt;

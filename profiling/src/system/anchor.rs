@@ -9,7 +9,8 @@
 //!
 //! Errors: an anchor's is at most half of its `width_ns`. Between the two moments the recorder's clock is taken to be
 //! linear in the monotonic clock, as in its own calibration; what the system's clock discipline bends it within a run
-//! comes on top (parts per million of the time to the nearer anchor).
+//! comes on top (parts per million of the time to the nearer anchor). The kernel reads its clock without a lock, which
+//! may be some nanoseconds beside what a thread reads at the moment of a clock update.
 
 use std::time::{Duration, Instant};
 

@@ -8,7 +8,7 @@
 //! | --- | --- |
 //! | `modules` | what can be asked for, by name |
 //! | `recorder`, `probe` | all threads of a run; one of them |
-//! | `perf` (elsewhere than on Linux `absent`), `denied` | the door to perf events; why it stays shut |
+//! | `perf` (elsewhere than on Linux `absent`) | the door to perf events, and why it stays shut |
 //! | `switches`, `totals` | context switches from the kernel's ring; the kernel's own count of them |
 //! | `recording` | the tables |
 //! | `anchor` | from the monotonic clock to the recorder's |
@@ -16,11 +16,16 @@
 //! # What it costs the threads of a run
 //!
 //! `kernel`: nothing but what the kernel does at a context switch, which is to write 32 bytes. A helper thread looks at
-//! the rings ten times a second; what finds no room is counted.
+//! the rings ten times a second, and up to 200 times where there is much to see; what finds no room is counted.
 //!
 //! `counters`: **a system call and a write at each boundary**, on the worker. This is the one exception to the rule that
 //! recording makes no system call on a worker's path (and every 4096 tasks it allocates); it exists only where asked for.
 //! The processor's counters could be read without a system call (`rdpmc`), the kernel's not; they are read together.
+//!
+//! Measured as processor time of the threads, on a virtual machine (AMD EPYC, Linux 6.18, no hardware counters, other
+//! programs running, medians): 1.0 microsecond a boundary with one counter and 1.15 with four, where the cheapest system
+//! call took 0.1; two threads that yield to each other on one processor took 1.4 microseconds a switch, 3.1 with
+//! `kernel`. To attach and detach a thread took 0.15 ms with `kernel`, 0.25 with `counters`.
 //!
 //! ```
 //! use treeqr_profiling::system::{Modules, SystemRecorder};
@@ -48,8 +53,6 @@
 //! ```
 
 mod anchor;
-#[cfg(target_os = "linux")]
-mod denied;
 mod modules;
 #[cfg_attr(not(target_os = "linux"), path = "absent.rs")]
 mod perf;

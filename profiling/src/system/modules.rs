@@ -51,16 +51,6 @@ pub(super) enum CounterKind {
     TaskClock,
 }
 
-impl CounterKind {
-    /// Whether it happens only in the kernel, so that a count of user code alone says nothing.
-    pub(super) fn only_in_kernel(self) -> bool {
-        matches!(
-            self,
-            CounterKind::ContextSwitches | CounterKind::CpuMigrations
-        )
-    }
-}
-
 /// The length of [`COUNTERS`], and room enough for the counters of one task.
 pub const MAX_COUNTERS: usize = 9;
 

@@ -15,8 +15,11 @@ use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 use treeqr_runtime::Lane;
 
-/// How often the helper empties the rings.
-const LOOKS: Duration = Duration::from_millis(100);
+/// The helper's pause between two looks at the rings: shorter after one that found many records.
+const SHORTEST_PAUSE: Duration = Duration::from_millis(5);
+const LONGEST_PAUSE: Duration = Duration::from_millis(100);
+/// An eighth of a ring's room.
+const MANY: usize = 2048;
 
 /// Records what the system knows of the threads that attach.
 #[derive(Debug)]
@@ -175,9 +178,14 @@ impl Drop for SystemRecorder {
 fn helper(shared: Arc<Shared>) -> Option<(Sender<()>, JoinHandle<()>)> {
     let (end, ended) = channel::<()>();
     let look = move || {
-        while let Err(RecvTimeoutError::Timeout) = ended.recv_timeout(LOOKS) {
+        let mut pause = LONGEST_PAUSE / 4;
+        while let Err(RecvTimeoutError::Timeout) = ended.recv_timeout(pause) {
             let all = lock(&shared.collected).switches.clone();
-            all.iter().for_each(|switches| lock(switches).drain());
+            let found = all.iter().map(|switches| lock(switches).drain());
+            pause = match found.max() {
+                Some(most) if most >= MANY => SHORTEST_PAUSE.max(pause / 4),
+                _ => LONGEST_PAUSE.min(pause * 2),
+            };
         }
     };
     let thread = Builder::new().name("treeqr-system".to_owned()).spawn(look);

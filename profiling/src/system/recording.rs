@@ -36,7 +36,7 @@ impl SystemRecording {
         &row.values[..self.columns.len()]
     }
 
-    /// Whose row it is: `thread` of a row.
+    /// Whose row it is: `thread` of a row of this recording (else it panics).
     pub fn lane(&self, thread: u32) -> Lane {
         self.threads[thread as usize].lane
     }

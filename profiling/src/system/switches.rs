@@ -22,11 +22,13 @@ impl ThreadSwitches {
         }
     }
 
-    /// Takes out what the kernel wrote, to make room.
-    pub(super) fn drain(&mut self) {
+    /// Takes out what the kernel wrote, to make room, and says how many rows it was.
+    pub(super) fn drain(&mut self) -> usize {
+        let before = self.rows.rows.len();
         if let Some(ring) = &mut self.ring {
             ring.drain(|raw| self.rows.push(raw));
         }
+        self.rows.rows.len() - before
     }
 
     /// The last look; no more is recorded.

@@ -29,7 +29,7 @@ pub(super) fn thread_id() -> Option<u32> {
     link.file_name()?.to_str()?.parse().ok()
 }
 
-/// What a thread of this process has counted until now: 20 to 40 microseconds, at the ends of a thread's life.
+/// What a thread of this process has counted until now. Reads a file: for the ends of a thread's life, not of a task's.
 pub(super) fn totals_of(thread_id: u32) -> Option<SwitchTotals> {
     parse(&fs::read_to_string(format!("/proc/self/task/{thread_id}/status")).ok()?)
 }

@@ -10,7 +10,7 @@ use std::path::Path;
 
 /// What was tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Step {
+pub(in crate::system) enum Step {
     /// To open an event.
     Open,
     /// To map the memory that the kernel writes to.
@@ -19,7 +19,7 @@ pub(super) enum Step {
 
 /// Why there is no event.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Denied {
+pub(in crate::system) enum Denied {
     /// The system's setting, or `None` where it says nothing.
     Paranoid(Option<i32>),
     /// A sandbox or a security module.
@@ -46,7 +46,7 @@ pub(super) enum Denied {
 const PMU_FOLDERS: &[&str] = &["cpu", "cpu_core", "cpu_atom"];
 
 impl Denied {
-    pub(super) fn new(step: Step, error: &io::Error) -> Denied {
+    pub(in crate::system) fn new(step: Step, error: &io::Error) -> Denied {
         let settings = "/proc/sys/kernel/perf_event_paranoid";
         let paranoid = || std::fs::read_to_string(settings).ok()?.trim().parse().ok();
         Self::from(step, error, paranoid(), has_pmu())
@@ -78,7 +78,7 @@ impl Denied {
     }
 
     /// Whether less might be allowed: user code without the kernel's.
-    pub(super) fn is_about_rights(&self) -> bool {
+    pub(in crate::system) fn is_about_rights(&self) -> bool {
         matches!(self, Denied::Paranoid(_) | Denied::Sandbox)
     }
 }
@@ -98,12 +98,12 @@ impl fmt::Display for Denied {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Denied::Paranoid(level) => {
-                f.write_str("perf events are for privileged users here")?;
+                f.write_str("the system keeps it for privileged users")?;
                 if let Some(level) = level {
                     write!(f, ": kernel.perf_event_paranoid is {level}")?;
                 }
                 f.write_str(
-                    "; `sysctl kernel.perf_event_paranoid=1` or the capability CAP_PERFMON allows them",
+                    "; `sysctl kernel.perf_event_paranoid=1` or the capability CAP_PERFMON allows it",
                 )
             }
             Denied::Sandbox => f.write_str(
