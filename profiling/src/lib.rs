@@ -7,6 +7,7 @@
 //! | `recording` | after the run: the tables, in nanoseconds |
 //! | `metrics` | what the tables say: times per codelet and worker, occupancy, memory peak |
 //! | `efficiency` | what a parallel run lost to granularity, to slower tasks, to waiting and to the runtime |
+//! | [`system`] | when asked for: the kernel's context switches, and counters per task |
 //!
 //! ```
 //! use treeqr_profiling::{Recorder, RecorderOptions};
@@ -39,6 +40,7 @@ mod metrics;
 mod recorder;
 mod recording;
 pub mod trace;
+pub mod system;
 mod track;
 
 pub use clock::{Calibration, ClockKind};

@@ -101,7 +101,7 @@ fn options(args: &SolveArgs) -> Map<String, Value> {
         }),
         "subtree_workers": run.subtree_workers,
         "window": run.window,
-        "emulate_device": run.emulate_device.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        "emulate_device": run.emulate_device.iter().map(|d| d.name.clone()).collect::<Vec<_>>(),
     }) else {
         return Map::new();
     };
