@@ -9,6 +9,7 @@
 //! | `input` | matrices, right-hand sides and orders from the words of the command line |
 //! | `failure` | what went wrong, with exit code and hint |
 //! | `stop` | Ctrl-C |
+//! | `limits` | sizes and limits as words |
 //! | `bar` | the progress bar |
 //! | `peak` | the machine's matrix-product speed |
 //! | `page`, `units`, `bars` | text: lines with labels, numbers with units, bars of blocks |
@@ -72,6 +73,7 @@ pub fn run() -> ExitCode {
             Command::Orderings => lists::orderings(),
             Command::Completions { shell } => lists::completions(shell),
         };
+        stop::over();
         done.map_or_else(|failure: Failure| failure.report(), |()| SOLVED)
     })
 }

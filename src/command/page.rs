@@ -6,7 +6,7 @@ use anstyle::{AnsiColor, Style};
 use std::io::{self, Write};
 
 /// Columns of a page.
-const WIDTH: usize = 100;
+pub const WIDTH: usize = 100;
 /// Columns of the labels.
 const LABEL: usize = 12;
 

@@ -11,7 +11,6 @@ use super::input::{Problem, Rhs, read_matrix, read_rhs};
 use super::{page, peak, stop};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
-use treeqr::matrices::Output;
 use treeqr::profiling::Summary;
 use treeqr::{Dense, Progress, Solution, analyse, solve_analysed};
 use verdict::Verdict;
@@ -35,9 +34,8 @@ struct Outcome {
 pub fn run(args: &SolveArgs) -> Result<(), Failure> {
     stop::watch();
     let options = args.analysis.options()?;
-    let output = args.output.as_ref().map(Output::create).transpose()?;
-    output.iter().for_each(stop::remove_at_stop);
-    let factor = args.run.options(args.analysis.threads.into());
+    let output = stop::output(args.output.as_ref())?;
+    let mut factor = args.run.options(args.analysis.threads.into());
 
     let bar = Bar::new();
     bar.phase("reading");
@@ -53,10 +51,13 @@ pub fn run(args: &SolveArgs) -> Result<(), Failure> {
     let analysed = begin.elapsed() - read;
 
     let progress = Progress::default();
+    let cancellable = stop::Cancellable::begin();
+    factor.run.cancel = cancellable.handle();
     bar.factorize(&progress);
     let nrhs = b.ncols();
     let solution =
         solve_analysed(&symbolic, a, b.values(), nrhs, &factor, &progress).map_err(about)?;
+    cancellable.end()?;
     bar.phase("checking");
     let x = Dense::new(a.ncols(), nrhs, solution.x.clone()).expect("a solution for each");
     let verdict = Verdict::of(symbolic.problem(), a, &x, b);
