@@ -29,7 +29,8 @@ factorization's wall time; GFlop/s at the median; of the median run, the part of
 in tasks (busy) and the efficiency split; and the largest memory peak of all runs. The fastest
 combination of a matrix and thread count is marked, and so are those that this many repetitions
 can't tell from it (rank-sum test, 5 %, divided by the number of comparisons). speedup is over the
-same combination on one thread, where that was run too.
+same combination on one thread, where that was run too. On a narrow page the range, iqr, GFlop/s and
+busy are left out, in this order, where there is no room.
 
 Bounds with several values multiply: --memory-limit none,1x --window none,500 makes four of every
 scheduler. With --emulate-device all times are those of the emulated machine: wall time over how

@@ -2,7 +2,7 @@
 //!
 //! Takes cells as text; gives lines with colours. Knows nothing of what the numbers mean.
 
-use super::super::page::{FAINT, WIDTH};
+use super::super::page::FAINT;
 use anstyle::Style;
 
 /// How the numbers of a column are written.
@@ -97,13 +97,13 @@ pub struct Columns {
 }
 
 impl Columns {
-    /// As many of `columns` as fit beside a label of that width.
-    pub fn fitting(label: usize, mut columns: Vec<Column>) -> Self {
+    /// As many of `columns` as fit into `page` characters beside a label of so many.
+    pub fn fitting(page: usize, label: usize, mut columns: Vec<Column>) -> Self {
         let width = |columns: &[Column]| {
             let all = columns.iter().map(|column| GAP + column.width());
             label + all.sum::<usize>()
         };
-        while width(&columns) > WIDTH
+        while width(&columns) > page
             && let Some(spare) = columns.iter().map(|c| c.spare).max().filter(|&s| s > 0)
         {
             columns.retain(|column| column.spare != spare);
@@ -166,7 +166,7 @@ mod tests {
                 column("b", 40, 1),
                 column("c", 20, 2),
             ];
-            let [heads, units] = Columns::fitting(10, all).heads();
+            let [heads, units] = Columns::fitting(100, 10, all).heads();
             assert_eq!(
                 units.matches("ms").count(),
                 heads.matches(['a', 'b', 'c']).count()
@@ -183,7 +183,7 @@ mod tests {
     #[test]
     fn lines_are_set_to_the_right_under_their_heads() {
         let column = Column::new("median", "s", vec!["1.5".to_owned()]);
-        let columns = Columns::fitting(6, vec![column]);
+        let columns = Columns::fitting(100, 6, vec![column]);
         let plain = |text: &str| anstream::adapter::strip_str(text).to_string();
         assert_eq!(plain(&columns.heads()[0]), "        median");
         assert_eq!(

@@ -1,7 +1,7 @@
 //! The outcome as a table of at most 100 columns: a block per matrix, a group of lines per number of threads.
 
 use super::super::input::Problem;
-use super::super::page::{FAINT, NAME, Page, TITLE, WARN, WORK};
+use super::super::page::{NAME, Page, TITLE, WARN, WORK, table_width};
 use super::super::units::{count, plural, si, time};
 use super::Plan;
 use super::columns::{Column, Columns, Look, SIZES, SPEEDS, Scale, TIMES};
@@ -40,19 +40,16 @@ pub fn head(plan: &Plan, matrices: usize) -> String {
         what.push(plural(plan.variants.len(), "bound", "bounds"));
     }
     let mut page = Page::default();
-    page.title(
-        "Bench",
-        &format!(
-            "{}: {} each after {}",
-            what.join(", "),
-            plural(plan.reps as usize, "repetition", "repetitions"),
-            match plan.warmup {
-                0 => "no warm-up".to_owned(),
-                1 => "a warm-up".to_owned(),
-                n => format!("{n} warm-ups"),
-            },
-        ),
-    );
+    page.title("Bench", &what.join(", "));
+    page.indented_by_two(&format!(
+        "{} each after {}",
+        plural(plan.reps as usize, "repetition", "repetitions"),
+        match plan.warmup {
+            0 => "no warm-up".to_owned(),
+            1 => "a warm-up".to_owned(),
+            n => format!("{n} warm-ups"),
+        },
+    ));
     let same = AXES.iter().filter(|axis| {
         let differs = varying(&plan.variants).any(|other| other.name == axis.name);
         !differs && (axis.text)(&plan.variants[0]) != "none"
@@ -98,7 +95,7 @@ pub fn matrix(plan: &Plan, problem: &Problem, measured: &Measured, all: &[Compar
     page.gap();
     let label = all.iter().map(|one| one.scheduler.len()).max().unwrap_or(0);
     // Set in by four, and a mark.
-    let columns = Columns::fitting(6 + label, columns(plan, all));
+    let columns = Columns::fitting(table_width(), 6 + label, columns(plan, all));
     columns.heads().iter().for_each(|line| page.plain(line));
     let mut number = 0;
     for group in all.chunk_by(|a, b| a.threads == b.threads) {
@@ -126,7 +123,7 @@ pub fn matrix(plan: &Plan, problem: &Problem, measured: &Measured, all: &[Compar
     page.text()
 }
 
-/// All columns that have something to say.
+/// All columns that have something to say. Where the page is too narrow, those go first that others tell too.
 fn columns(plan: &Plan, all: &[Compared]) -> Vec<Column> {
     let cells = |cell: &dyn Fn(&Compared) -> String| all.iter().map(cell).collect::<Vec<_>>();
     let times = Scale::of(&TIMES, all.iter().map(Compared::median_s));
@@ -143,20 +140,20 @@ fn columns(plan: &Plan, all: &[Compared]) -> Vec<Column> {
         let (min, max) = one.range_s();
         format!("{} – {}", times.text(min), times.text(max))
     });
-    columns.push(Column::new("min – max", times.unit, range).spare(2));
+    columns.push(Column::new("min – max", times.unit, range).spare(4));
     let iqr = cells(&|one| {
         let (q1, q3) = one.quartiles_s();
         times.text(q3 - q1)
     });
-    columns.push(Column::new("iqr", times.unit, iqr).spare(1));
+    columns.push(Column::new("iqr", times.unit, iqr).spare(3));
     if all.iter().any(|one| one.speedup.is_some()) {
         let text = |one: &Compared| one.speedup.map_or(String::new(), |s| format!("{s:.2}"));
         columns.push(Column::new("speedup", "", cells(&text)));
     }
     let gflops = cells(&|one| speeds.text(one.gflops()));
-    columns.push(Column::new("GFlop/s", "", gflops));
+    columns.push(Column::new("GFlop/s", "", gflops).spare(2));
     let busy = cells(&|one| format!("{:.0}", 100.0 * one.median_run.occupancy));
-    columns.push(Column::new("busy", "%", busy));
+    columns.push(Column::new("busy", "%", busy).spare(1));
     let peak = cells(&|one| sizes.text(one.peak_bytes as f64));
     columns.push(Column::new("peak", sizes.unit, peak));
     type Factor = fn(&Compared) -> Option<f64>;
@@ -270,7 +267,7 @@ fn notes(page: &mut Page, plan: &Plan, measured: &Measured, all: &[Compared]) {
 pub fn legend(plan: &Plan) -> String {
     let mut page = Page::default();
     page.gap();
-    let mut faint = |text: &str| page.plain(&format!("  {FAINT}{text}{FAINT:#}"));
+    let mut faint = |text: &str| page.faint(text);
     if plan.schedulers.len() * plan.variants.len() > 1 {
         faint("● smallest median   ≈ not told from it (rank-sum test, 5 % over all comparisons)");
     }
