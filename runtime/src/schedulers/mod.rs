@@ -87,6 +87,7 @@ pub static SCHEDULERS: &[SchedulerEntry] = &[
     dmdas::ENTRY,
     dmdasd::ENTRY,
     heteroprio::ENTRY,
+    heteroprio::FIXED,
 ];
 
 /// The policy of that name.
