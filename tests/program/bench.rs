@@ -186,6 +186,17 @@ fn the_table_fits_a_page_and_names_all() {
 }
 
 #[test]
+fn a_matrix_that_lacks_rank_is_timed_when_told_so() {
+    let bench = "bench gallery:ch4-4-b2 --schedulers=lws --threads=1 --reps=1 --warmup=0";
+    let args = || bench.split(' ');
+    let done = run(args());
+    assert_eq!(done.code, 2, "{}", done.err);
+    assert!(done.err.contains("rank-deficient"), "{}", done.err);
+    let done = json(args().chain(["--any-rank", "--json"]));
+    assert_eq!(array(&done["matrices"][0]["combinations"]).len(), 1);
+}
+
+#[test]
 fn all_schedulers_are_those_of_the_table() {
     let done = json([
         "bench",

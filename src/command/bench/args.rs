@@ -111,6 +111,9 @@ pub struct BenchArgs {
     /// A device to emulate beside the workers, as that of `treeqr solve`; several make one machine with all of them
     #[arg(long, value_name = "NAME:KEY=VALUE,...")]
     pub emulate_device: Vec<DeviceSpec>,
+    /// Time matrices that are not of full rank, too; x is then good for nothing
+    #[arg(long)]
+    pub any_rank: bool,
     #[command(flatten)]
     pub tree: TreeArgs,
     /// One JSON object with all runs, instead of the table or, with --output, beside it

@@ -240,12 +240,12 @@ mod tests {
         };
         let mut all = [
             of("ws", 1, 0, 100),
-            of("ws", 1, 1, 300),
-            of("ws", 2, 1, 200),
+            of("ws", 1, 1, 256),
+            of("ws", 2, 1, 128),
             of("lws", 2, 0, 10),
         ];
         speedups(&mut all);
-        assert_eq!(all.map(|one| one.speedup), [None, None, Some(1.5), None]);
+        assert_eq!(all.map(|one| one.speedup), [None, None, Some(2.0), None]);
     }
 
     #[test]

@@ -28,6 +28,7 @@ pub fn object(plan: &Plan, outcomes: &[Outcome]) -> Value {
             "memory_bytes": d.memory_bytes,
         })).collect::<Vec<_>>(),
         "options": {
+            "any_rank": plan.any_rank,
             "ordering": plan.options.ordering,
             "mb": plan.options.mb,
             "nb": plan.options.nb,

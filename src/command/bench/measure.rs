@@ -128,6 +128,8 @@ impl Job<'_> {
                 ..Config::with_threads(self.threads)
             },
             sequential: self.scheduler.is_none(),
+            // No size is negative, so none is negligible.
+            tolerance: plan.any_rank.then_some(-1.0),
             ..FactorOptions::default()
         };
         if let Some(scheduler) = self.scheduler {

@@ -39,6 +39,8 @@ struct Plan {
     variants: Vec<Variant>,
     /// Emulated, beside the threads.
     devices: Vec<DeviceSpec>,
+    /// Whether matrices may lack rank.
+    any_rank: bool,
     reps: u32,
     warmup: u32,
     baselines: u32,
@@ -164,6 +166,7 @@ fn plan(args: &BenchArgs) -> Result<Plan, Failure> {
             0
         },
         variants: variants(&args.memory_limit, &args.subtree_workers, &args.window),
+        any_rank: args.any_rank,
         devices: args.emulate_device.clone(),
         options: args.tree.options(1)?,
     })
