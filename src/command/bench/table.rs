@@ -67,7 +67,7 @@ pub fn head(plan: &Plan, matrices: usize) -> String {
     page.text()
 }
 
-/// `cuda0: 8 times a CPU worker (geqrt 0.5), 12.0 GB/s, 10.0 µs, 512 MB`.
+/// `cuda0: 8 times a CPU worker (geqrt 0.5), 12.0 GB/s, latency 10.0 µs, 512 MB`.
 fn described(device: &DeviceSpec) -> String {
     let others = device.speeds.iter();
     let others: Vec<_> = others
@@ -78,7 +78,7 @@ fn described(device: &DeviceSpec) -> String {
         _ => format!(" ({})", others.join(", ")),
     };
     format!(
-        "{}: {} times a CPU worker{others}, {}, latency {}, {} of memory",
+        "{}: {} times a CPU worker{others}, {}, latency {}, {}",
         device.name,
         device.speed,
         si(device.bandwidth, "B/s"),
