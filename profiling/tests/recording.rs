@@ -309,26 +309,6 @@ fn check_summary(recording: &Recording, stats: &RunStats) {
 }
 
 #[test]
-fn what_does_not_fit_is_dropped_and_counted() {
-    let options = RecorderOptions {
-        tasks: 100,
-        memory_events: 5,
-        states: 0,
-        accesses: 7,
-        exact_starts: true,
-    };
-    let (recording, stats, _) = record(schedulers::default_entry(), 1, options);
-    let run = &recording.runs[0];
-    assert!(run.tasks.len() >= 100 && run.tasks.len() < TASKS);
-    assert_eq!(
-        (run.memory.len(), run.accesses.len(), run.states.len()),
-        (5, 7, 0)
-    );
-    assert!(run.dropped > 300 + 25 + 800);
-    assert_eq!(run.submitted, stats.tasks);
-}
-
-#[test]
 fn runs_follow_each_other_on_one_time_axis_even_after_a_failure() {
     let recorder = Recorder::new(RecorderOptions::for_tasks(TASKS));
     let config = config(schedulers::default_entry(), 2);
