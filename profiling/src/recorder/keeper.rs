@@ -119,7 +119,7 @@ impl<'s> Keeper<'s> {
             }
             self.take();
         }
-        pool.lay_by(16 * lanes);
+        pool.lay_by(64 * lanes);
     }
 
     /// To how many were taken since the last look.

@@ -100,7 +100,7 @@ impl Shared {
     fn prepare(&self, threads: usize, devices: bool) -> Option<usize> {
         let chunk = self.pool.chunk_words;
         let Some(expected) = self.options.expected else {
-            self.pool.lay_by(4 * threads);
+            self.pool.lay_by(16 * threads);
             return Some(2 * threads);
         };
         let (worker, submission) = (expected.worker_words(), expected.submission_words());
@@ -108,7 +108,7 @@ impl Shared {
             return None;
         }
         // Address space; a microsecond for each.
-        let chunks = worker.div_ceil(chunk) + submission.div_ceil(chunk);
+        let chunks = worker.div_ceil(chunk) + submission.div_ceil(chunk) + threads;
         self.pool.lay_by(chunks);
         Some(chunks.min(2 * threads))
     }
