@@ -6,7 +6,7 @@ use crate::run::{Record, Run};
 use std::sync::Arc;
 use std::time::Instant;
 use treeqr_matrices::Csc;
-use treeqr_profiling::{Recorder, RecorderOptions};
+use treeqr_profiling::{Expected, Recorder, RecorderOptions};
 use treeqr_solver::{FactorOptions, FactorScalar, Factors, Prediction, RunShape, Symbolic};
 
 /// A factorized matrix.
@@ -80,17 +80,20 @@ impl<T: FactorScalar> Factorization<T> {
     }
 }
 
-/// Room for every record that a run with this prediction makes.
+/// The recorder's options for a run with this prediction.
 fn room_for(prediction: &Prediction) -> RecorderOptions {
     let size = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
     RecorderOptions {
-        memory_events: size(prediction.buffers.0 + prediction.buffers.1),
-        accesses: size(prediction.accesses),
-        ..RecorderOptions::for_tasks(size(prediction.task_count()))
+        expected: Some(Expected {
+            tasks: size(prediction.task_count()),
+            accesses: size(prediction.accesses),
+            memory_events: size(prediction.buffers.0 + prediction.buffers.1),
+        }),
+        ..RecorderOptions::default()
     }
 }
 
-/// The factorization with the recorder attached, which has room for as many tasks as are predicted.
+/// The factorization with the recorder attached, which is told what is predicted.
 pub(crate) fn recorded<T: FactorScalar>(
     symbolic: &Arc<Symbolic>,
     a: &Csc<T>,
