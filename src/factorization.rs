@@ -1,11 +1,12 @@
 //! A = Q R with Q kept, for right-hand sides that come later.
 
 use crate::error::Error;
-use crate::progress::{Progress, Watched};
-use crate::run::{Record, Run};
+use crate::progress::{Progress, RecordOptions, Watched};
+use crate::run::{Record, Run, SystemRecord};
 use std::sync::Arc;
 use std::time::Instant;
 use treeqr_matrices::Csc;
+use treeqr_profiling::system::SystemRecorder;
 use treeqr_profiling::{Expected, Recorder, RecorderOptions};
 use treeqr_solver::{FactorOptions, FactorScalar, Factors, Prediction, RunShape, Symbolic};
 
@@ -81,7 +82,7 @@ impl<T: FactorScalar> Factorization<T> {
 }
 
 /// The recorder's options for a run with this prediction.
-fn room_for(prediction: &Prediction) -> RecorderOptions {
+fn room_for(prediction: &Prediction, options: &RecordOptions) -> RecorderOptions {
     let size = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
     RecorderOptions {
         expected: Some(Expected {
@@ -89,6 +90,8 @@ fn room_for(prediction: &Prediction) -> RecorderOptions {
             accesses: size(prediction.accesses),
             memory_events: size(prediction.buffers.0 + prediction.buffers.1),
         }),
+        memory_bytes: options.memory_bytes,
+        spill_dir: Some(options.spill_dir.clone()),
         ..RecorderOptions::default()
     }
 }
@@ -105,13 +108,18 @@ pub(crate) fn recorded<T: FactorScalar>(
     let shape = RunShape::of::<T>(nrhs, options.keep_q);
     let prediction = symbolic.predict(shape);
     progress.begin(prediction.flops);
-    let (recorder, origin) = (Recorder::new(room_for(&prediction)), Instant::now());
+    let modules = progress.options().modules;
+    let system = (!modules.is_empty()).then(|| SystemRecorder::new(modules));
+    let room = room_for(&prediction, progress.options());
+    let (recorder, origin) = (Recorder::new(room), Instant::now());
     let watched = Watched {
         recorder: &recorder,
+        system: system.as_ref(),
         progress,
     };
     let done = treeqr_solver::factorize(symbolic, a, b, nrhs, options, &watched);
-    let record = Record::new(shape, prediction, origin, recorder);
+    let system = system.map(|system| SystemRecord::new(modules, system.finish()));
+    let record = Record::new(shape, prediction, origin, recorder, system);
     match done {
         Ok(done) => {
             let (bound, threads) = (done.stats.bound_workers, done.stats.threads);
