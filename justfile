@@ -26,7 +26,7 @@ doc:
     RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
 
 # Benchmarks of the parts; `just bench-kernels tpmqrt_f64`, `just bench-read 500000` for less
-bench: bench-kernels bench-runtime bench-recorder bench-read
+bench: bench-kernels bench-runtime bench-recorder bench-read bench-solve
 
 # Kernels beside the matrix product, GFlop/s on one core; arguments filter by name
 bench-kernels *filter:
@@ -43,6 +43,10 @@ bench-recorder *tasks:
 # Matrix Market files, MB/s, beside other readers
 bench-read *entries:
     cargo bench -p treeqr-matrices --bench read -- {{entries}}
+
+# Solves with 1, 32 and 256 right-hand sides, on the calling thread and on workers; `just bench-solve 5 grid3d-20`
+bench-solve *arguments:
+    cargo bench -p treeqr-solver --bench solve -- {{arguments}}
 
 # Write the files under matrices/data anew (a test compares them with the gallery)
 data:

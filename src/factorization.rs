@@ -6,12 +6,15 @@ use crate::run::Run;
 use std::sync::Arc;
 use treeqr_matrices::Csc;
 use treeqr_profiling::{Recorder, RecorderOptions};
-use treeqr_solver::{FactorOptions, FactorScalar, Factors, Prediction, RunShape, Symbolic};
+use treeqr_solver::{
+    FactorOptions, FactorScalar, Factors, Prediction, RunShape, SolveOptions, Symbolic,
+};
 
 /// A factorized matrix.
 pub struct Factorization<T> {
     factors: Factors<T>,
     run: Run,
+    solve: SolveOptions,
 }
 
 /// Factorizes A = Q R (A^H = Q R for a wide A) and keeps Q, whatever `options.keep_q` says.
@@ -42,7 +45,12 @@ pub fn factorize_watched<T: FactorScalar>(
         ..options.clone()
     };
     let (factors, run) = recorded(symbolic, a, &[], 0, &options, progress)?;
-    Ok(Factorization { factors, run })
+    let solve = SolveOptions::from(&options);
+    Ok(Factorization {
+        factors,
+        run,
+        solve,
+    })
 }
 
 impl<T: FactorScalar> Factorization<T> {
@@ -54,12 +62,13 @@ impl<T: FactorScalar> Factorization<T> {
         self.solve_many(b, 1)
     }
 
-    /// The solutions for `nrhs` right-hand sides, one column after the other.
+    /// The solutions for `nrhs` right-hand sides, one column after the other: on as many of the threads of the factorization as
+    /// the work is worth.
     ///
     /// # Errors
-    /// As [`Self::solve`].
+    /// As [`Self::solve`], and whatever ends the run.
     pub fn solve_many(&self, b: &[T], nrhs: usize) -> Result<Vec<T>, Error> {
-        Ok(self.factors.solve(b, nrhs)?)
+        Ok(self.factors.solve_with(b, nrhs, &self.solve, &())?)
     }
 
     /// R and Q.
