@@ -8,12 +8,15 @@ use std::time::Instant;
 use treeqr_matrices::Csc;
 use treeqr_profiling::system::SystemRecorder;
 use treeqr_profiling::{Expected, Recorder, RecorderOptions};
-use treeqr_solver::{FactorOptions, FactorScalar, Factors, Prediction, RunShape, Symbolic};
+use treeqr_solver::{
+    FactorOptions, FactorScalar, Factors, Prediction, RunShape, SolveOptions, Symbolic,
+};
 
 /// A factorized matrix.
 pub struct Factorization<T> {
     factors: Factors<T>,
     run: Run,
+    solve: SolveOptions,
 }
 
 /// Factorizes A = Q R (A^H = Q R for a wide A) and keeps Q, whatever `options.keep_q` says.
@@ -44,7 +47,12 @@ pub fn factorize_watched<T: FactorScalar>(
         ..options.clone()
     };
     let (factors, run) = recorded(symbolic, a, &[], 0, &options, progress)?;
-    Ok(Factorization { factors, run })
+    let solve = SolveOptions::from(&options);
+    Ok(Factorization {
+        factors,
+        run,
+        solve,
+    })
 }
 
 impl<T: FactorScalar> Factorization<T> {
@@ -56,13 +64,14 @@ impl<T: FactorScalar> Factorization<T> {
         self.solve_many(b, 1)
     }
 
-    /// The solutions for `nrhs` right-hand sides, one column after the other.
+    /// The solutions for `nrhs` right-hand sides, one column after the other: on as many of the threads of the factorization as
+    /// the work is worth.
     ///
     /// # Errors
-    /// As [`Self::solve`].
+    /// As [`Self::solve`], and whatever ends the run.
     pub fn solve_many(&self, b: &[T], nrhs: usize) -> Result<Vec<T>, Error> {
         let _span = tracing::info_span!("solve", nrhs).entered();
-        Ok(self.factors.solve(b, nrhs)?)
+        Ok(self.factors.solve_with(b, nrhs, &self.solve, &())?)
     }
 
     /// R and Q.

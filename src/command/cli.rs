@@ -2,13 +2,14 @@
 
 use super::bench::BenchArgs;
 use super::input::{OrderingChoice, OrderingParser, scheduler_parser};
-use super::limits::memory_limit;
+use super::limits::{memory_limit, memory_size};
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use treeqr::profiling::system::Modules;
 use treeqr::runtime::{DeviceSpec, SchedulerEntry, available_threads, schedulers};
 use treeqr::solver::MemoryLimit;
 
@@ -121,6 +122,26 @@ pub struct TraceArgs {
     /// Replace the trace that is there
     #[arg(long, requires = "trace")]
     pub force: bool,
+    /// What to record besides, with commas: kernel (context switches of the threads), counters (of every task; or some by name,
+    /// counters:page-faults,cycles). What the system does not have or allow is said in the trace
+    #[arg(
+        long,
+        value_name = "MODULE,...",
+        default_value = "",
+        hide_default_value = true,
+        requires = "trace"
+    )]
+    #[arg(value_parser = |text: &str| Modules::parse(text))]
+    pub record: Modules,
+    /// Memory for records; beyond it they go to a temporary file [default: 1GiB]
+    #[arg(
+        long,
+        value_name = "SIZE",
+        default_value = "1GiB",
+        hide_default_value = true
+    )]
+    #[arg(value_parser = memory_size)]
+    pub trace_memory: u64,
 }
 
 /// How the tasks are run.
