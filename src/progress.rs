@@ -7,7 +7,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use treeqr_profiling::Recorder;
 use treeqr_runtime::{
-    Lane, MemoryRecord, Observer, RunInfo, StateRecord, TaskId, TaskRecord, TaskSpec, Track,
+    Lane, MemoryRecord, Observer, RunInfo, StallRecord, StateRecord, TaskId, TaskRecord, TaskSpec,
+    Track, TransferRecord,
 };
 
 /// Counters; workers beyond them share.
@@ -114,7 +115,15 @@ impl Track for WatchedTrack<'_> {
         self.records.memory(record);
     }
 
+    fn stall(&mut self, record: &StallRecord) {
+        self.records.stall(record);
+    }
+
     fn state(&mut self, record: &StateRecord) {
         self.records.state(record);
+    }
+
+    fn transfer(&mut self, record: &TransferRecord) {
+        self.records.transfer(record);
     }
 }

@@ -14,7 +14,7 @@ use treeqr_runtime::{CodeletId, Lane, Observer, RunInfo, TaskId, TaskRecord, Tra
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecorderOptions {
     /// Predicted number of tasks of a run. Every worker gets room for so many (one of them could run all), which is
-    /// address space; memory is used for what is recorded: 96 bytes a task.
+    /// address space; memory is used for what is recorded: 104 bytes a task.
     pub tasks: usize,
     /// Predicted number of allocations and releases of a run.
     pub memory_events: usize,
@@ -108,8 +108,10 @@ impl Recorder {
                 priority: 0,
                 flops: 0,
                 bytes: 0,
+                queued: 0,
                 submit: start,
                 ready: start,
+                pop: start,
                 start,
                 end,
             });

@@ -88,7 +88,7 @@ pub struct RunStats {
     pub peak_bytes: u64,
     /// The most tasks that were submitted and not done at the same time, as the submission sees it now and then.
     pub peak_tasks: u64,
-    /// How often the submission waited because the window was full.
+    /// How often the submission waited: the window was full, or the application waited for memory.
     pub stalls: u64,
     /// How long it waited, in all.
     pub stalled: Duration,

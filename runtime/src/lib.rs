@@ -100,8 +100,8 @@ pub use faults::Faults;
 pub use machine::{DeviceSpec, DeviceSpecError, LinkStats};
 pub use models::{Ignored, ModelReport, ModelStore};
 pub use observer::{
-    Lane, MemoryRecord, Observer, RunInfo, StallRecord, StateRecord, TaskRecord, Track,
-    TransferKind, TransferRecord, WorkerState,
+    Lane, MemoryRecord, Observer, RunInfo, StallReason, StallRecord, StateRecord, TaskRecord,
+    Track, TransferKind, TransferRecord, WorkerState,
 };
 pub use schedulers::{
     Arch, Missing, Place, SCHEDULERS, Scene, Scheduler, SchedulerEntry, UnknownScheduler, Wake,

@@ -89,7 +89,7 @@ pub struct RunInfo<'r> {
     pub time_scale: f64,
 }
 
-/// One task, from submission to end. Times in ticks; `submit <= ready <= start <= end`.
+/// One task, from submission to end. Times in ticks; `submit <= ready <= pop <= start <= end`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TaskRecord {
     /// Number in the order of submission.
@@ -102,6 +102,8 @@ pub struct TaskRecord {
     pub node: u32,
     /// Its parameters.
     pub params: [u32; 6],
+    /// Length of the queue it was taken from, without it: [`Scheduler::queue_length`](crate::Scheduler::queue_length).
+    pub queued: u32,
     /// Its priority.
     pub priority: i64,
     /// Its floating-point operations.
@@ -112,6 +114,9 @@ pub struct TaskRecord {
     pub submit: u64,
     /// When the last task it waited for was over.
     pub ready: u64,
+    /// When the scheduler handed it to its worker. From here to `start` its data is brought to a device; without devices
+    /// the two are one reading of the clock.
+    pub pop: u64,
     /// When its codelet began.
     pub start: u64,
     /// When its codelet ended.
@@ -197,9 +202,20 @@ pub struct StateRecord {
     pub end: u64,
 }
 
-/// A span in which the submission waited because the window was full, in ticks.
+/// What the submission waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StallReason {
+    /// The window was full of unfinished tasks.
+    Window,
+    /// The application waited in [`Submitter::wait_until`](crate::Submitter::wait_until), for memory.
+    Memory,
+}
+
+/// A span in which the submission waited, in ticks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StallRecord {
+    /// What for.
+    pub reason: StallReason,
     /// Tasks submitted before it.
     pub submitted: u32,
     /// From.
@@ -232,9 +248,10 @@ mod tests {
 
     #[test]
     fn records_are_small() {
-        assert_eq!(size_of::<TaskRecord>(), 96);
+        assert_eq!(size_of::<TaskRecord>(), 104);
         assert_eq!(size_of::<MemoryRecord>(), 40);
         assert_eq!(size_of::<StateRecord>(), 24);
+        assert_eq!(size_of::<StallRecord>(), 24);
         assert_eq!(size_of::<TransferRecord>(), 48);
     }
 }

@@ -106,8 +106,10 @@ impl<O: Observer> Recorder<'_, O> {
                 priority: spec.priority,
                 flops: spec.flops,
                 bytes,
+                queued: times.queued,
                 submit: times.submit,
                 ready: times.ready,
+                pop: times.pop,
                 start: times.start,
                 end: times.end,
             });
@@ -129,13 +131,15 @@ impl<O: Observer> Recorder<'_, O> {
     }
 }
 
-/// The time-stamps of a task.
+/// The time-stamps of a task, and how many were queued where it came from.
 #[derive(Clone, Copy)]
 pub(super) struct Times {
     pub(super) submit: u64,
     pub(super) ready: u64,
+    pub(super) pop: u64,
     pub(super) start: u64,
     pub(super) end: u64,
+    pub(super) queued: u32,
 }
 
 impl<O: Observer> Recorder<'_, O> {

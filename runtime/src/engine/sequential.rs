@@ -102,11 +102,14 @@ struct Here<'r, A: Application, O: Observer> {
 }
 
 impl<A: Application, O: Observer> Sink for Here<'_, A, O> {
-    fn wait_until(&mut self, done: &mut dyn FnMut() -> bool) -> Result<(), Stopped> {
+    fn wait_until(&mut self, done: &mut dyn FnMut(Duration) -> bool) -> Result<(), Stopped> {
         if self.error.is_some() {
             return Err(Stopped(()));
         }
-        assert!(done(), "a sequential run waits for what will never be");
+        assert!(
+            done(Duration::ZERO),
+            "a sequential run waits for what will never be"
+        );
         Ok(())
     }
 
@@ -129,7 +132,7 @@ impl<A: Application, O: Observer> Sink for Here<'_, A, O> {
         match execute(self.app, self.store, id, &spec, scratch, recorder) {
             Ok(bytes) => {
                 let end = recorder.clock();
-                let (submit, ready) = (start, start);
+                let (submit, ready, pop) = (start, start, start);
                 recorder.task(
                     id,
                     &spec,
@@ -137,8 +140,10 @@ impl<A: Application, O: Observer> Sink for Here<'_, A, O> {
                     Times {
                         submit,
                         ready,
+                        pop,
                         start,
                         end,
+                        queued: 0,
                     },
                 );
                 Ok(id)

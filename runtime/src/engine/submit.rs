@@ -8,7 +8,7 @@ use super::{Engine, execute};
 use crate::codelet::Application;
 use crate::dependencies::Dependencies;
 use crate::error::Stopped;
-use crate::observer::{Observer, StallRecord, Track};
+use crate::observer::{Observer, StallReason, StallRecord, Track};
 use crate::spec::{TaskId, TaskSpec};
 use std::time::{Duration, Instant};
 
@@ -20,7 +20,7 @@ pub struct Submitter<'s> {
 /// What is behind a [`Submitter`]: a run with workers, or one without.
 pub(super) trait Sink {
     fn submit(&mut self, spec: TaskSpec) -> Result<TaskId, Stopped>;
-    fn wait_until(&mut self, done: &mut dyn FnMut() -> bool) -> Result<(), Stopped>;
+    fn wait_until(&mut self, done: &mut dyn FnMut(Duration) -> bool) -> Result<(), Stopped>;
 }
 
 impl<'s> Submitter<'s> {
@@ -42,15 +42,16 @@ impl<'s> Submitter<'s> {
     }
 
     /// Asks `done` until it says yes, before anything more is submitted: for an application that waits for something of
-    /// its own, such as memory. `done` should take a few milliseconds to say no. The wait is recorded as a stall of the
-    /// submission. In a sequential run all that was submitted is done: there `done` is asked once.
+    /// its own, such as memory. `done` gets the time it may take to say no: none at first, then a few milliseconds. If the
+    /// first answer is no, the wait is recorded as a stall of the submission. In a sequential run all that was submitted is
+    /// done: there `done` is asked once.
     ///
     /// # Errors
     /// If the run has failed or was cancelled meanwhile, as for [`Self::submit`].
     ///
     /// # Panics
     /// In a sequential run, if `done` says no: it would do so forever.
-    pub fn wait_until(&mut self, mut done: impl FnMut() -> bool) -> Result<(), Stopped> {
+    pub fn wait_until(&mut self, mut done: impl FnMut(Duration) -> bool) -> Result<(), Stopped> {
         self.sink.wait_until(&mut done)
     }
 }
@@ -68,6 +69,9 @@ pub(super) struct Flow<'e, 'r, A: Application, O: Observer> {
 
 /// How many tasks are submitted between two looks at how many are done, if the window is far.
 const LOOK_EVERY: u32 = 32;
+
+/// How long an application may take to say that what it waits for is not there: then the run may have been cancelled.
+const PATIENCE: Duration = Duration::from_millis(5);
 
 /// What a submission says about itself.
 #[derive(Clone, Copy, Default)]
@@ -106,7 +110,9 @@ impl<'e, 'r, A: Application, O: Observer> Flow<'e, 'r, A, O> {
             self.done = tally.done();
             if tally.is_full(unfinished(self.done)) {
                 let tasks = tasks as usize;
-                self.stall(|engine| engine.tally.wait(tasks, || engine.is_stopped()));
+                self.stall(StallReason::Window, |engine| {
+                    engine.tally.wait(tasks, || engine.is_stopped());
+                });
                 self.done = self.engine.tally.done();
             }
             let peak = unfinished(self.done) as u64 + 1;
@@ -116,7 +122,7 @@ impl<'e, 'r, A: Application, O: Observer> Flow<'e, 'r, A, O> {
 
     /// Waits by `wait`, and notes it.
     #[cold]
-    fn stall(&mut self, wait: impl FnOnce(&Engine<'_, A, O>)) {
+    fn stall(&mut self, reason: StallReason, wait: impl FnOnce(&Engine<'_, A, O>)) {
         let (engine, begin) = (self.engine, Instant::now());
         let start = engine.observer.clock();
         wait(engine);
@@ -124,6 +130,7 @@ impl<'e, 'r, A: Application, O: Observer> Flow<'e, 'r, A, O> {
         self.account.stalled += begin.elapsed();
         if O::ACTIVE {
             self.track.stall(&StallRecord {
+                reason,
                 submitted: self.account.tasks,
                 start,
                 end: engine.observer.clock(),
@@ -133,12 +140,14 @@ impl<'e, 'r, A: Application, O: Observer> Flow<'e, 'r, A, O> {
 }
 
 impl<A: Application, O: Observer> Sink for Flow<'_, '_, A, O> {
-    fn wait_until(&mut self, done: &mut dyn FnMut() -> bool) -> Result<(), Stopped> {
+    fn wait_until(&mut self, done: &mut dyn FnMut(Duration) -> bool) -> Result<(), Stopped> {
         let stops = |engine: &Engine<'_, A, O>| engine.is_stopped() || engine.heed_cancel();
-        if !stops(self.engine) && done() {
+        if !stops(self.engine) && done(Duration::ZERO) {
             return Ok(());
         }
-        self.stall(|engine| while !stops(engine) && !done() {});
+        self.stall(StallReason::Memory, |engine| {
+            while !stops(engine) && !done(PATIENCE) {}
+        });
         if stops(self.engine) {
             Err(Stopped(()))
         } else {

@@ -58,6 +58,11 @@ fn serve<A: Application, O: Observer>(engine: &Engine<'_, A, O>, worker: WorkerI
         if engine.heed_cancel() {
             break;
         }
+        let queued = match O::ACTIVE {
+            true => engine.scheduler.queue_length(worker) as u32,
+            false => 0,
+        };
+        let pop = start;
         let (id, spec) = (task.id(), task.spec());
         let app = engine.app;
         if emulated {
@@ -89,12 +94,14 @@ fn serve<A: Application, O: Observer>(engine: &Engine<'_, A, O>, worker: WorkerI
         engine.complete(&task, worker, end);
         let (submit, ready) = (task.submit_ticks(), task.ready_ticks());
         // A start that is shared with the end before may lie before the task was ready.
-        let start = start.max(ready);
+        let (pop, start) = (pop.max(ready), start.max(ready));
         let times = Times {
             submit,
             ready,
+            pop,
             start,
             end,
+            queued,
         };
         recorder.task(id, spec, bytes, times);
         free_since = end;

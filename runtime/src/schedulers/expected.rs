@@ -262,6 +262,10 @@ impl Scheduler for Expected<'_> {
         }
     }
 
+    fn queue_length(&self, worker: WorkerId) -> usize {
+        self.lens[worker].load(Ordering::Relaxed)
+    }
+
     fn queued(&self) -> usize {
         let lens = self.lens.iter();
         lens.map(|len| len.load(Ordering::Acquire)).sum()

@@ -46,6 +46,13 @@ pub trait Scheduler: Send + Sync {
         let _ = (task, worker);
     }
 
+    /// About how many tasks are in the queue where `worker` looks first: its own, or the one of all. Asked after each
+    /// `pop` of a recorded run, so it should cost a load. The default is [`queued`](Self::queued).
+    fn queue_length(&self, worker: WorkerId) -> usize {
+        let _ = worker;
+        self.queued()
+    }
+
     /// About how many tasks are queued. Must not be 0 after a `push` has returned and before its task is popped.
     fn queued(&self) -> usize;
 }

@@ -71,6 +71,10 @@ impl Scheduler for Random<'_> {
         task
     }
 
+    fn queue_length(&self, worker: WorkerId) -> usize {
+        self.seats[worker].len.load(Ordering::Relaxed)
+    }
+
     fn queued(&self) -> usize {
         let lens = self.seats.iter().map(|seat| &seat.len);
         lens.map(|len| len.load(Ordering::Acquire)).sum()

@@ -128,6 +128,11 @@ impl Scheduler for Ws<'_> {
             .or_else(|| self.steal(worker))
     }
 
+    fn queue_length(&self, worker: WorkerId) -> usize {
+        let seat = &self.seats[worker];
+        seat.stealer.len() + seat.specials.load(Ordering::Relaxed)
+    }
+
     fn queued(&self) -> usize {
         let len = |seat: &Seat| seat.stealer.len() + seat.specials.load(Ordering::Acquire);
         self.seats.iter().map(len).sum()

@@ -100,7 +100,7 @@ pub fn factorize<T: FactorScalar, O: Observer>(
                     .iter()
                     .map(|task| app.plan.memory_of(task).allocated_bytes)
                     .sum();
-                submitter.wait_until(|| gate.reserve(bytes as u64))?;
+                submitter.wait_until(|patience| gate.reserve(bytes as u64, patience))?;
             }
             for task in tasks.drain(..) {
                 submitter.submit(task.priority(*levels.next().expect("a level for every task")))?;

@@ -56,13 +56,13 @@ impl Gate {
         }
     }
 
-    /// Reserves `bytes` if they stay within the limit, now or in a few milliseconds. Returns whether it did.
-    pub fn reserve(&self, bytes: u64) -> bool {
+    /// Reserves `bytes` if they stay within the limit, now or before `patience` is over. Returns whether it did.
+    pub fn reserve(&self, bytes: u64, patience: Duration) -> bool {
         let reserved = self.reserved.lock().unwrap_or_else(PoisonError::into_inner);
         let is_full = |reserved: &mut u64| *reserved + bytes > self.limit;
         let wait = self
             .given_back
-            .wait_timeout_while(reserved, Duration::from_millis(5), is_full);
+            .wait_timeout_while(reserved, patience, is_full);
         let (mut reserved, timeout) = wait.unwrap_or_else(PoisonError::into_inner);
         if !timeout.timed_out() {
             *reserved += bytes;
