@@ -7,13 +7,13 @@
 pub(crate) use loom::{
     sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence},
     sync::{Arc, Mutex, MutexGuard},
-    thread::{Thread, current, park},
+    thread::{Thread, current, park, yield_now},
 };
 #[cfg(not(loom))]
 pub(crate) use std::{
     sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence},
     sync::{Arc, Mutex, MutexGuard},
-    thread::{Thread, current, park},
+    thread::{Thread, current, park, yield_now},
 };
 
 // The model checker has none of its own; once set they are only read.
