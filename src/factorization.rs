@@ -105,6 +105,12 @@ pub(crate) fn recorded<T: FactorScalar>(
         progress,
     };
     let done = treeqr_solver::factorize(symbolic, a, b, nrhs, options, &watched)?;
-    let run = Run::new(done.prediction, done.stats, done.tolerance, recorder);
+    let run = Run::new(
+        done.prediction,
+        done.stats,
+        done.priorities,
+        done.tolerance,
+        recorder,
+    );
     Ok((done.factors, run))
 }

@@ -3,13 +3,14 @@
 use std::sync::{Mutex, OnceLock, PoisonError};
 use treeqr_profiling::{Recorder, Recording, Summary};
 use treeqr_runtime::RunStats;
-use treeqr_solver::Prediction;
+use treeqr_solver::{Prediction, PriorityReport};
 
 /// The run of one factorization.
 #[derive(Debug)]
 pub struct Run {
     prediction: Prediction,
     stats: RunStats,
+    priorities: PriorityReport,
     tolerance: f64,
     /// The raw records, until somebody wants to see them.
     recorder: Mutex<Option<Recorder>>,
@@ -20,12 +21,14 @@ impl Run {
     pub(crate) fn new(
         prediction: Prediction,
         stats: RunStats,
+        priorities: PriorityReport,
         tolerance: f64,
         recorder: Recorder,
     ) -> Self {
         Run {
             prediction,
             stats,
+            priorities,
             tolerance,
             recorder: Mutex::new(Some(recorder)),
             recording: OnceLock::new(),
@@ -40,6 +43,11 @@ impl Run {
     /// What the runtime says about it.
     pub fn stats(&self) -> &RunStats {
         &self.stats
+    }
+
+    /// How the priorities of its tasks came about.
+    pub fn priorities(&self) -> &PriorityReport {
+        &self.priorities
     }
 
     /// The size up to which a diagonal entry of R counted as zero.
