@@ -32,3 +32,8 @@ pub(crate) fn into_inner<T>(shared: Arc<T>) -> Option<T> {
     #[cfg(not(loom))]
     Arc::into_inner(shared)
 }
+
+/// On cache lines of its own: what one thread writes at every task must not lie beside what others read.
+#[derive(Default)]
+#[repr(align(128))]
+pub(crate) struct Apart<T>(pub(crate) T);

@@ -14,7 +14,7 @@
 use super::doors::{Occupied, TwoDoors};
 use super::{Scene, Scheduler, SchedulerEntry, Wake};
 use crate::spec::WorkerId;
-use crate::sync::{AtomicBool, AtomicUsize, Ordering};
+use crate::sync::{Apart, AtomicBool, AtomicUsize, Ordering};
 use crate::task::{ReadyTask, Task};
 
 pub(super) const ENTRY: SchedulerEntry = SchedulerEntry {
@@ -28,7 +28,7 @@ struct Lws<'s> {
     scene: Scene<'s>,
     seats: Vec<Seat>,
     /// Whose turn it is to get a task from the submission.
-    turn: AtomicUsize,
+    turn: Apart<AtomicUsize>,
 }
 
 /// On cache lines of its own.
@@ -50,7 +50,7 @@ impl<'s> Lws<'s> {
         Lws {
             scene,
             seats: (0..scene.workers()).map(seat).collect(),
-            turn: AtomicUsize::new(0),
+            turn: Apart::default(),
         }
     }
 
@@ -81,7 +81,7 @@ impl<'s> Lws<'s> {
 impl Scheduler for Lws<'_> {
     fn push(&self, task: ReadyTask, by: Option<WorkerId>) -> Wake {
         let workers = self.seats.len();
-        let first = by.unwrap_or_else(|| self.turn.fetch_add(1, Ordering::Relaxed) % workers);
+        let first = by.unwrap_or_else(|| self.turn.0.fetch_add(1, Ordering::Relaxed) % workers);
         let target = self.scene.capable_from(first, &task);
         let queue = &self.seats[target].queue;
         match by {
