@@ -139,7 +139,7 @@ pub(crate) fn recorded<T: FactorScalar>(
                     "not every worker is pinned to a core of its own"
                 );
             }
-            let run = Run::new(record, done.stats, done.tolerance);
+            let run = Run::new(record, done.stats, done.priorities, done.tolerance);
             Ok((done.factors, run))
         }
         Err(error) => {

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use treeqr_profiling::system::{ClockPair, Modules, MonotonicAnchor, SystemRecording};
 use treeqr_profiling::{Recorder, Recording, Summary};
 use treeqr_runtime::RunStats;
-use treeqr_solver::{Prediction, RunShape};
+use treeqr_solver::{Prediction, PriorityReport, RunShape};
 
 /// What the modules recorded that were asked for.
 #[derive(Debug)]
@@ -116,14 +116,21 @@ impl Record {
 pub struct Run {
     record: Record,
     stats: RunStats,
+    priorities: PriorityReport,
     tolerance: f64,
 }
 
 impl Run {
-    pub(crate) fn new(record: Record, stats: RunStats, tolerance: f64) -> Self {
+    pub(crate) fn new(
+        record: Record,
+        stats: RunStats,
+        priorities: PriorityReport,
+        tolerance: f64,
+    ) -> Self {
         Run {
             record,
             stats,
+            priorities,
             tolerance,
         }
     }
@@ -141,6 +148,11 @@ impl Run {
     /// What the runtime says about it.
     pub fn stats(&self) -> &RunStats {
         &self.stats
+    }
+
+    /// How the priorities of its tasks came about.
+    pub fn priorities(&self) -> &PriorityReport {
+        &self.priorities
     }
 
     /// The size up to which a diagonal entry of R counted as zero.

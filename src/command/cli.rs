@@ -1,7 +1,7 @@
 //! Subcommands, flags and help texts. Names of schedulers and orderings come from their tables.
 
 use super::bench::BenchArgs;
-use super::input::{OrderingChoice, OrderingParser, scheduler_parser};
+use super::input::{OrderingChoice, OrderingParser, PrioritiesChoice, scheduler_parser};
 use super::limits::{memory_limit, memory_size};
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Parser, Subcommand};
@@ -155,6 +155,15 @@ pub struct RunArgs {
     /// the same time [default: no limit, but the prediction must fit into the memory that is available]
     #[arg(long, value_name = "SIZE|FACTORx", value_parser = memory_limit)]
     pub memory_limit: Option<MemoryLimit>,
+    /// From what durations the priorities of tasks are computed: fixed rates, or the cost models that earlier runs have
+    /// kept (then this run measures its tasks, too)
+    #[arg(
+        long,
+        value_name = "fixed|models",
+        default_value = "fixed",
+        hide_possible_values = true
+    )]
+    pub priorities: PrioritiesChoice,
     /// Workers that may be in whole subtrees at the same time; they press the memory more than other tasks [default: all]
     #[arg(long, value_name = "N")]
     pub subtree_workers: Option<NonZeroUsize>,
