@@ -5,8 +5,8 @@ use crate::inspect::Source;
 use crate::inspect::facets::Facets;
 use crate::inspect::source::{Known, KnownVisitor, visit};
 use crate::trace::schema::{
-    AccessRow, Dependency, Front, FrontKind, GraphTask, HandleRow, Memory, Phase, Task,
-    Transfer, Worker,
+    AccessRow, Dependency, Front, FrontKind, GraphTask, HandleRow, Memory, Phase, Task, Transfer,
+    Worker,
 };
 use crate::trace::{Table, TraceError, TraceKind};
 use std::collections::HashSet;

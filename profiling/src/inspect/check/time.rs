@@ -158,11 +158,15 @@ pub(super) fn overlap(subject: &Subject<'_>, findings: &mut Findings) {
     });
     let mut all: Vec<_> = tasks.chain(states).collect();
     all.sort_unstable();
-    for pair in all.windows(2) {
-        let (before, this) = (&pair[0], &pair[1]);
-        if before.thread != this.thread || before.end_ns <= this.start_ns {
-            continue;
+    let mut last: Option<&Doing> = None;
+    for this in &all {
+        let before = last.filter(|last| last.thread == this.thread);
+        if before.is_none_or(|before| before.end_ns <= this.end_ns) {
+            last = Some(this);
         }
+        let Some(before) = before.filter(|before| before.end_ns > this.start_ns) else {
+            continue;
+        };
         let name = |d: &Doing| match d.is_task {
             true => format!("task {}", tables.tasks[d.row as usize].task),
             false => format!(
