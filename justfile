@@ -44,6 +44,15 @@ bench-recorder *tasks:
 bench-read *entries:
     cargo bench -p treeqr-matrices --bench read -- {{entries}}
 
+# The runs behind docs/schedulers.md, two cores and a quiet machine wanted; `just findings 3` for fewer repetitions
+findings reps="11":
+    cargo build --release -p treeqr
+    target/release/treeqr bench gallery:TF13 gallery:pose-1000 --schedulers lws,prio --threads 2 --reps {{reps}}
+    target/release/treeqr bench gallery:TF15 --schedulers dmda,heteroprio,heteroprio25 --threads 4 --emulate-device cuda0:speed=8,bandwidth=12GB/s,memory=1GiB --reps {{reps}}
+    target/release/treeqr bench gallery:TF15 gallery:grid3d-30 --schedulers lws --threads 2 --memory-limit none,1.5x,1.0x --reps {{reps}}
+    target/release/treeqr bench gallery:grid3d-30 gallery:lp-6000 --schedulers lws --threads 2 --subtree-workers none,1 --reps {{reps}}
+    target/release/treeqr bench gallery:lp-20000 gallery:grid3d-44 gallery:ch7-6-b3 --any-rank --schedulers lws --threads 1,2 --reps {{reps}}
+
 # Write the files under matrices/data anew (a test compares them with the gallery)
 data:
     cargo run --release -p treeqr-matrices --example write_data

@@ -2,10 +2,11 @@
 
 use crate::error::Error;
 use crate::progress::{Progress, Watched};
-use crate::run::Run;
+use crate::run::{Record, Run};
 use std::sync::Arc;
+use std::time::Instant;
 use treeqr_matrices::Csc;
-use treeqr_profiling::{Recorder, RecorderOptions};
+use treeqr_profiling::{Expected, Recorder, RecorderOptions};
 use treeqr_solver::{FactorOptions, FactorScalar, Factors, Prediction, RunShape, Symbolic};
 
 /// A factorized matrix.
@@ -59,6 +60,7 @@ impl<T: FactorScalar> Factorization<T> {
     /// # Errors
     /// As [`Self::solve`].
     pub fn solve_many(&self, b: &[T], nrhs: usize) -> Result<Vec<T>, Error> {
+        let _span = tracing::info_span!("solve", nrhs).entered();
         Ok(self.factors.solve(b, nrhs)?)
     }
 
@@ -78,17 +80,20 @@ impl<T: FactorScalar> Factorization<T> {
     }
 }
 
-/// Room for every record that a run with this prediction makes.
+/// The recorder's options for a run with this prediction.
 fn room_for(prediction: &Prediction) -> RecorderOptions {
     let size = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
     RecorderOptions {
-        memory_events: size(prediction.buffers.0 + prediction.buffers.1),
-        accesses: size(prediction.accesses),
-        ..RecorderOptions::for_tasks(size(prediction.task_count()))
+        expected: Some(Expected {
+            tasks: size(prediction.task_count()),
+            accesses: size(prediction.accesses),
+            memory_events: size(prediction.buffers.0 + prediction.buffers.1),
+        }),
+        ..RecorderOptions::default()
     }
 }
 
-/// The factorization with the recorder attached, which has room for as many tasks as are predicted.
+/// The factorization with the recorder attached, which is told what is predicted.
 pub(crate) fn recorded<T: FactorScalar>(
     symbolic: &Arc<Symbolic>,
     a: &Csc<T>,
@@ -97,14 +102,32 @@ pub(crate) fn recorded<T: FactorScalar>(
     options: &FactorOptions,
     progress: &Progress,
 ) -> Result<(Factors<T>, Run), Error> {
-    let prediction = symbolic.predict(RunShape::of::<T>(nrhs, options.keep_q));
+    let shape = RunShape::of::<T>(nrhs, options.keep_q);
+    let prediction = symbolic.predict(shape);
     progress.begin(prediction.flops);
-    let recorder = Recorder::new(room_for(&prediction));
+    let (recorder, origin) = (Recorder::new(room_for(&prediction)), Instant::now());
     let watched = Watched {
         recorder: &recorder,
         progress,
     };
-    let done = treeqr_solver::factorize(symbolic, a, b, nrhs, options, &watched)?;
-    let run = Run::new(done.prediction, done.stats, done.tolerance, recorder);
-    Ok((done.factors, run))
+    let done = treeqr_solver::factorize(symbolic, a, b, nrhs, options, &watched);
+    let record = Record::new(shape, prediction, origin, recorder);
+    match done {
+        Ok(done) => {
+            let (bound, threads) = (done.stats.bound_workers, done.stats.threads);
+            if options.run.bind && !options.sequential && bound < threads {
+                tracing::warn!(
+                    bound,
+                    threads,
+                    "not every worker is pinned to a core of its own"
+                );
+            }
+            let run = Run::new(record, done.stats, done.tolerance);
+            Ok((done.factors, run))
+        }
+        Err(error) => {
+            progress.leave(record);
+            Err(error.into())
+        }
+    }
 }

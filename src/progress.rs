@@ -3,8 +3,9 @@
 //! Takes the end of every task; gives the flops done so far to whoever asks, from any thread. Each worker adds to a counter on
 //! a cache line of its own: no lock, no wait, and nobody else writes there.
 
-use std::sync::Arc;
+use crate::run::Record;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use treeqr_profiling::Recorder;
 use treeqr_runtime::{
     Lane, MemoryRecord, Observer, RunInfo, StallRecord, StateRecord, TaskId, TaskRecord, TaskSpec,
@@ -21,6 +22,7 @@ pub struct Progress(Arc<Counters>);
 #[derive(Debug)]
 struct Counters {
     predicted: AtomicU64,
+    unfinished: Mutex<Option<Record>>,
     done: [Counter; LANES],
 }
 
@@ -33,6 +35,7 @@ impl Default for Progress {
     fn default() -> Self {
         Progress(Arc::new(Counters {
             predicted: AtomicU64::new(0),
+            unfinished: Mutex::new(None),
             done: std::array::from_fn(|_| Counter::default()),
         }))
     }
@@ -47,6 +50,20 @@ impl Progress {
     /// Flops of the tasks that have ended.
     pub fn flops(&self) -> u64 {
         self.0.done.iter().map(|lane| lane.0.load(Relaxed)).sum()
+    }
+
+    /// The record of a run that failed or was cancelled: what had been done until then. It is handed out once.
+    pub fn take_unfinished(&self) -> Option<Record> {
+        self.unfinished().take()
+    }
+
+    pub(crate) fn leave(&self, record: Record) {
+        *self.unfinished() = Some(record);
+    }
+
+    fn unfinished(&self) -> MutexGuard<'_, Option<Record>> {
+        let unfinished = self.0.unfinished.lock();
+        unfinished.unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Begins anew, with this many flops ahead.
@@ -68,8 +85,11 @@ pub(crate) struct WatchedTrack<'a> {
     done: &'a AtomicU64,
 }
 
+/// Every method goes on to the recorder, those with a default too: a lint asks for each.
+#[deny(clippy::missing_trait_methods)]
 impl<'a> Observer for Watched<'a> {
     type Track = WatchedTrack<'a>;
+    const ACTIVE: bool = <Recorder as Observer>::ACTIVE;
 
     fn begin(&self, run: &RunInfo<'_>) {
         self.recorder.begin(run);
@@ -101,6 +121,7 @@ impl<'a> Observer for Watched<'a> {
     }
 }
 
+#[deny(clippy::missing_trait_methods)]
 impl Track for WatchedTrack<'_> {
     fn submitted(&mut self, id: TaskId, spec: &TaskSpec, ticks: u64) {
         self.records.submitted(id, spec, ticks);
@@ -125,5 +146,101 @@ impl Track for WatchedTrack<'_> {
 
     fn transfer(&mut self, record: &TransferRecord) {
         self.records.transfer(record);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use treeqr_profiling::RecorderOptions;
+    use treeqr_runtime::{
+        Access, CodeletId, Handle, MemoryNode, StallReason, TransferKind, WorkerState,
+    };
+
+    /// One event of each kind on its way through: one row in each table.
+    #[test]
+    fn everything_goes_on_to_the_recorder() {
+        let (recorder, progress) = (
+            Recorder::new(RecorderOptions::default()),
+            Progress::default(),
+        );
+        let watched = Watched {
+            recorder: &recorder,
+            progress: &progress,
+        };
+        watched.begin(&RunInfo {
+            workers: 1,
+            scheduler: "none",
+            codelets: &["work"],
+            bound_to: &[None],
+            host_bytes: 0,
+            devices: &[],
+            time_scale: 1.0,
+        });
+        let (id, handle, memory) = (TaskId(0), Handle(0), MemoryNode::HOST);
+        let (start, end) = (watched.clock(), watched.start_after(0));
+        let mut track = watched.attach(Lane::Submission);
+        let spec = TaskSpec::new(CodeletId(0), 0).with(handle, Access::Read);
+        track.submitted(id, &spec, start);
+        track.stall(&StallRecord {
+            reason: StallReason::Window,
+            submitted: 1,
+            start,
+            end,
+        });
+        watched.detach(track);
+        let mut track = watched.attach(Lane::Worker(0));
+        track.task(&TaskRecord {
+            id,
+            codelet: CodeletId(0),
+            worker: 0,
+            node: 0,
+            params: [0; 6],
+            queued: 0,
+            priority: 0,
+            flops: 17,
+            bytes: 0,
+            submit: start,
+            ready: start,
+            pop: start,
+            start,
+            end,
+        });
+        track.memory(&MemoryRecord {
+            ticks: start,
+            handle,
+            task: id,
+            node: 0,
+            memory,
+            delta_bytes: 8,
+            after_bytes: 8,
+        });
+        track.state(&StateRecord {
+            worker: 0,
+            state: WorkerState::Idle,
+            start,
+            end,
+        });
+        track.transfer(&TransferRecord {
+            ticks: start,
+            wait_ns: 0,
+            duration_ns: 0,
+            bytes: 8,
+            handle,
+            from: memory,
+            to: MemoryNode(1),
+            kind: TransferKind::Fetch,
+        });
+        watched.detach(track);
+        let run = &recorder.finish().runs[0];
+        assert_eq!(progress.flops(), 17);
+        assert_eq!(
+            (run.submitted, run.workers.len(), run.lost_tracks),
+            (1, 1, 0)
+        );
+        assert_eq!((run.tasks.len(), run.accesses.len()), (1, 1));
+        assert_eq!((run.memory.len(), run.states.len()), (1, 1));
+        assert_eq!((run.transfers.len(), run.stalls.len()), (1, 1));
+        assert!(run.begin_ns <= run.tasks[0].start_ns && run.tasks[0].end_ns <= run.end_ns);
     }
 }

@@ -3,12 +3,13 @@
 //! | module | subject |
 //! | --- | --- |
 //! | `clock` | time-stamps: the processor's counter, calibrated against the monotonic clock |
-//! | `recorder`, `track` | on the run's threads: fixed-size records into memory of their own |
+//! | `recorder` | on the run's threads: fixed-size records into memory of their own; a helper thread that brings and takes it |
 //! | `recording` | after the run: the tables, in nanoseconds |
 //! | `metrics` | what the tables say: times per codelet and worker, occupancy, memory peak |
 //! | `efficiency` | what a parallel run lost to granularity, to slower tasks, to waiting and to the runtime |
 //! | `trace` | a run in tables, on disk |
 //! | `inspect` | what a trace says: consistency, balance of time, parts, differences |
+//! | [`system`] | when asked for: the kernel's context switches, and counters per task |
 //!
 //! ```
 //! use treeqr_profiling::{Recorder, RecorderOptions};
@@ -41,14 +42,15 @@ pub mod inspect;
 mod metrics;
 mod recorder;
 mod recording;
+pub mod system;
 pub mod trace;
-mod track;
 
-pub use clock::{Calibration, ClockKind};
+pub use clock::{Anchor, Calibration, ClockKind};
 pub use efficiency::{Efficiency, TimeSplit};
 pub use metrics::{CodeletSummary, Summary, WorkerSummary};
-pub use recorder::{Recorder, RecorderOptions};
+pub use recorder::{Expected, Recorder, RecorderOptions, ThreadTrack};
 pub use recording::{
-    AccessRow, MemoryRow, RecordedRun, Recording, StateRow, TaskRow, TransferRow, WorkerRow,
+    AccessRow, DropReason, Drops, MemoryRow, RecordedRun, Recording, SpillRow, StallRow, StateRow,
+    TaskRow, TransferRow, WorkerRow,
 };
-pub use treeqr_runtime::{TransferKind, WorkerState};
+pub use treeqr_runtime::{Lane, StallReason, TransferKind, WorkerState};

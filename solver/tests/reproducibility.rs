@@ -39,7 +39,7 @@ fn bits(a: &Csc<f64>, o: &Options, run: &Config, sequential: bool) -> Vec<u64> {
         let lean = factorize(&symbolic, a, &b, 1, &options(false), &())
             .expect("full rank")
             .factors;
-        all.extend(lean.solution());
+        all.extend(lean.solution().expect("solve"));
     }
     all.into_iter().map(f64::to_bits).collect()
 }

@@ -10,6 +10,8 @@
 //! | `input` | matrices, right-hand sides and orders from the words of the command line |
 //! | `failure` | what went wrong, with exit code and hint |
 //! | `stop` | Ctrl-C |
+//! | `log` | TREEQR_LOG |
+//! | `limits` | sizes and limits as words |
 //! | `bar` | the progress bar |
 //! | `peak` | the machine's matrix-product speed |
 //! | `page`, `units`, `bars` | text: lines with labels, numbers with units, bars of blocks |
@@ -25,6 +27,7 @@ mod info;
 mod input;
 mod limits;
 mod lists;
+mod log;
 mod page;
 mod peak;
 mod solve;
@@ -63,6 +66,9 @@ pub fn run() -> ExitCode {
                 return code;
             }
         };
+        if let Err(failure) = log::start() {
+            return failure.report();
+        }
         let done = match cli.command {
             Command::Solve(args) => solve::run(&args),
             Command::Analyse(args) => analyse::run(&args),
@@ -75,6 +81,7 @@ pub fn run() -> ExitCode {
             Command::Orderings => lists::orderings(),
             Command::Completions { shell } => lists::completions(shell),
         };
+        stop::over();
         done.map_or_else(|failure: Failure| failure.report(), |()| SOLVED)
     })
 }

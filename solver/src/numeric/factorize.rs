@@ -8,7 +8,7 @@ use crate::error::SolveError;
 use crate::plan::{Plan, Prediction, RunShape, bottom_levels, codelet};
 use crate::symbolic::Symbolic;
 use std::num::NonZeroUsize;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use treeqr_matrices::Csc;
 use treeqr_runtime::{
     Config, DataStore, Limit, Observer, RunStats, Submitter, run, run_sequential,
@@ -79,6 +79,14 @@ pub fn factorize<T: FactorScalar, O: Observer>(
             None
         }
     };
+    let _span = tracing::info_span!(
+        "factorize",
+        scheduler = options.run.scheduler.name,
+        threads = options.run.threads,
+        tasks = prediction.task_count(),
+        flops = prediction.flops,
+    )
+    .entered();
     let levels = bottom_levels(&plan);
     let layout = plan.layout().clone();
     let mut store = DataStore::new(plan.handles());
@@ -121,6 +129,7 @@ pub fn factorize<T: FactorScalar, O: Observer>(
         store,
         singleton_rows: singleton_rows(symbolic, a),
         singleton_rhs: singleton_rhs(symbolic, rhs, a.nrows(), nrhs),
+        entries: OnceLock::new(),
     };
     rank::check(&factors, tolerance)?;
     Ok(Factored {

@@ -100,7 +100,7 @@ pub struct FilterArgs {
     #[arg(
         long,
         value_name = "N",
-        default_value_t = 20,
+        default_value = "20",
         conflicts_with = "output"
     )]
     pub rows: NonZeroUsize,
