@@ -7,6 +7,8 @@
 //! | `recording` | after the run: the tables, in nanoseconds |
 //! | `metrics` | what the tables say: times per codelet and worker, occupancy, memory peak |
 //! | `efficiency` | what a parallel run lost to granularity, to slower tasks, to waiting and to the runtime |
+//! | `trace` | a run in tables, on disk |
+//! | `inspect` | what a trace says: consistency, balance of time, parts, differences |
 //! | [`system`] | when asked for: the kernel's context switches, and counters per task |
 //!
 //! ```
@@ -36,6 +38,7 @@
 
 mod clock;
 mod efficiency;
+pub mod inspect;
 mod metrics;
 mod recorder;
 mod recording;

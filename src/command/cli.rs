@@ -3,6 +3,7 @@
 use super::bench::BenchArgs;
 use super::input::{OrderingChoice, OrderingParser, PrioritiesChoice, scheduler_parser};
 use super::limits::{memory_limit, memory_size};
+use super::trace::args::TraceCommand;
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
@@ -51,6 +52,8 @@ pub enum Command {
     Info(InfoArgs),
     Gallery(GalleryArgs),
     Bench(BenchArgs),
+    #[command(subcommand)]
+    Trace(TraceCommand),
     /// Show the machine: packages, memory, caches, cores, and what this process may use
     #[command(after_help = "Examples:\n  treeqr topology")]
     Topology,

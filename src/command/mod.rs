@@ -5,6 +5,7 @@
 //! | `cli` | subcommands, flags and help texts |
 //! | `solve` | `treeqr solve`: the whole way, with its summary and JSON |
 //! | `bench` | `treeqr bench`: schedulers compared, with statistics, table, JSON and CSV |
+//! | `trace` | `treeqr trace`: what is in a trace, its rules, parts and differences |
 //! | `analyse`, `info`, `gallery`, `lists` | the other subcommands |
 //! | `input` | matrices, right-hand sides and orders from the words of the command line |
 //! | `failure` | what went wrong, with exit code and hint |
@@ -31,6 +32,7 @@ mod page;
 mod peak;
 mod solve;
 mod stop;
+mod trace;
 mod units;
 
 use clap::Parser;
@@ -73,6 +75,7 @@ pub fn run() -> ExitCode {
             Command::Info(args) => info::run(&args),
             Command::Gallery(args) => gallery::run(&args),
             Command::Bench(args) => bench::run(&args),
+            Command::Trace(command) => trace::run(&command),
             Command::Topology => lists::topology(),
             Command::Schedulers => lists::schedulers(),
             Command::Orderings => lists::orderings(),

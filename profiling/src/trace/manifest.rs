@@ -34,6 +34,9 @@ pub struct Manifest {
     pub analysis: Map<String, Value>,
     /// The run as a whole.
     pub run: RunFacts,
+    /// What was kept of a larger trace, in words; nothing for one that is whole.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub filtered: Option<String>,
     /// How ticks became nanoseconds; nothing where no clock was read.
     pub clock: Map<String, Value>,
     /// What recording cost, and what it could not keep.
@@ -157,6 +160,7 @@ impl Manifest {
                 time_scale: 1.0,
                 ..RunFacts::default()
             },
+            filtered: None,
             clock: Map::new(),
             recorder: RecorderFacts::default(),
             modules: Vec::new(),

@@ -28,6 +28,8 @@ pub struct Column {
     pub nullable: bool,
     /// What it says.
     pub about: &'static str,
+    /// The words that can stand in it, each with what it means; none where they are not from a list.
+    pub words: &'static [(&'static str, &'static str)],
     field: fn(&str) -> Type,
 }
 
@@ -38,6 +40,7 @@ impl Column {
             kind: V::Scalar::TYPE,
             nullable: V::NULLABLE,
             about,
+            words: V::Scalar::WORDS,
             field: field::<V>,
         }
     }

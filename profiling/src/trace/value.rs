@@ -47,6 +47,8 @@ pub(crate) trait Scalar: Sized + Clone {
     type Data: DataType;
     /// What the documentation calls it.
     const TYPE: &'static str;
+    /// The words it is one of, each with what it means; none where it is not from a list.
+    const WORDS: &'static [(&'static str, &'static str)] = &[];
 
     fn logical() -> Option<LogicalType>;
     fn pack(&self) -> <Self::Data as DataType>::T;
@@ -228,6 +230,8 @@ macro_rules! words {
         impl $crate::trace::value::Scalar for $name {
             type Data = parquet::data_type::ByteArrayType;
             const TYPE: &'static str = "text";
+            const WORDS: &'static [(&'static str, &'static str)] =
+                &[$(($text, concat!($($doc),+))),+];
 
             fn logical() -> Option<parquet::basic::LogicalType> {
                 Some(parquet::basic::LogicalType::String)

@@ -1,0 +1,17 @@
+CREATE TABLE workers (worker USMALLINT, kind VARCHAR, name VARCHAR, memory_node USMALLINT, bound_to UINTEGER, start_ns UBIGINT, end_ns UBIGINT);
+CREATE TABLE codelets (codelet USMALLINT, name VARCHAR, role VARCHAR);
+CREATE TABLE tasks (task UINTEGER, codelet USMALLINT, worker USMALLINT, node UINTEGER, priority BIGINT, submit_ns UBIGINT, ready_ns UBIGINT, pop_ns UBIGINT, start_ns UBIGINT, end_ns UBIGINT, flops UBIGINT, bytes UBIGINT, panel UINTEGER, tile_row UINTEGER, tile_col UINTEGER, child UINTEGER, rows UINTEGER, cols UINTEGER, inner UINTEGER, coefficients UBIGINT);
+CREATE TABLE dependencies (task UINTEGER, predecessor UINTEGER);
+CREATE TABLE fronts (node UINTEGER, parent UINTEGER, depth UINTEGER, kind VARCHAR, task_node UINTEGER, rows UINTEGER, cols UINTEGER, pivots UINTEGER, cb_rows UINTEGER, tile_rows UINTEGER, tile_cols UINTEGER, inner_block UINTEGER, flat_height UINTEGER, flops UBIGINT);
+CREATE TABLE memory (time_ns UBIGINT, task UINTEGER, node UINTEGER, memory_node USMALLINT, handle UINTEGER, delta_bytes BIGINT, after_bytes UBIGINT);
+CREATE TABLE states (worker USMALLINT, state VARCHAR, start_ns UBIGINT, end_ns UBIGINT);
+CREATE TABLE queues (time_ns UBIGINT, worker USMALLINT, length UINTEGER);
+CREATE TABLE transfers (asked_ns UBIGINT, start_ns UBIGINT, end_ns UBIGINT, handle UINTEGER, source_node USMALLINT, target_node USMALLINT, reason VARCHAR, bytes UBIGINT);
+CREATE TABLE switches (worker USMALLINT, out_ns UBIGINT, in_ns UBIGINT, from_unit UINTEGER, to_unit UINTEGER, reason VARCHAR);
+CREATE TABLE counters (task UINTEGER, counter VARCHAR, value UBIGINT);
+CREATE TABLE phases (phase VARCHAR, part_of VARCHAR, start_ns BIGINT, end_ns BIGINT);
+CREATE TABLE node_events (time_ns UBIGINT, node UINTEGER, event VARCHAR, child UINTEGER, task UINTEGER);
+CREATE TABLE spills (worker USMALLINT, start_ns UBIGINT, end_ns UBIGINT, bytes UBIGINT);
+CREATE TABLE graph (task UINTEGER, codelet USMALLINT, node UINTEGER, priority BIGINT, flops UBIGINT, panel UINTEGER, tile_row UINTEGER, tile_col UINTEGER, child UINTEGER, rows UINTEGER, cols UINTEGER, inner UINTEGER, coefficients UBIGINT, allocated_bytes UBIGINT, freed_bytes UBIGINT);
+CREATE TABLE accesses (task UINTEGER, handle UINTEGER, mode VARCHAR);
+CREATE TABLE handles (handle UINTEGER, size_bytes UBIGINT, node UINTEGER);
