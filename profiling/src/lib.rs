@@ -6,6 +6,10 @@
 //! | `recorder`, `track` | on the run's threads: fixed-size records into memory of their own |
 //! | `recording` | after the run: the tables, in nanoseconds |
 //! | `metrics` | what the tables say: times per codelet and worker, occupancy, memory peak |
+//! | `trace` | what is left of a run on disk: tables that other programs read |
+//! | `export` | traces in the formats of other tools |
+//! | `palette` | which colour a codelet has in every picture |
+//! | `part` | files and folders that are complete or absent |
 //! | `efficiency` | what a parallel run lost to granularity, to slower tasks, to waiting and to the runtime |
 //!
 //! ```
@@ -35,7 +39,10 @@
 
 mod clock;
 mod efficiency;
+pub mod export;
 mod metrics;
+pub mod palette;
+mod part;
 mod recorder;
 mod recording;
 pub mod trace;

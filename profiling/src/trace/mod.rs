@@ -31,8 +31,8 @@ mod error;
 mod folder;
 mod manifest;
 pub mod schema;
-mod table;
-mod value;
+pub(crate) mod table;
+pub(crate) mod value;
 
 pub use error::TraceError;
 pub use folder::{Overwrite, TraceFolder, check_target};
