@@ -2,8 +2,9 @@
 
 use crate::error::Error;
 use crate::progress::{Progress, Watched};
-use crate::run::Run;
+use crate::run::{Record, Run};
 use std::sync::Arc;
+use std::time::Instant;
 use treeqr_matrices::Csc;
 use treeqr_profiling::{Recorder, RecorderOptions};
 use treeqr_solver::{FactorOptions, FactorScalar, Factors, Prediction, RunShape, Symbolic};
@@ -59,6 +60,7 @@ impl<T: FactorScalar> Factorization<T> {
     /// # Errors
     /// As [`Self::solve`].
     pub fn solve_many(&self, b: &[T], nrhs: usize) -> Result<Vec<T>, Error> {
+        let _span = tracing::info_span!("solve", nrhs).entered();
         Ok(self.factors.solve(b, nrhs)?)
     }
 
@@ -97,14 +99,32 @@ pub(crate) fn recorded<T: FactorScalar>(
     options: &FactorOptions,
     progress: &Progress,
 ) -> Result<(Factors<T>, Run), Error> {
-    let prediction = symbolic.predict(RunShape::of::<T>(nrhs, options.keep_q));
+    let shape = RunShape::of::<T>(nrhs, options.keep_q);
+    let prediction = symbolic.predict(shape);
     progress.begin(prediction.flops);
-    let recorder = Recorder::new(room_for(&prediction));
+    let (recorder, origin) = (Recorder::new(room_for(&prediction)), Instant::now());
     let watched = Watched {
         recorder: &recorder,
         progress,
     };
-    let done = treeqr_solver::factorize(symbolic, a, b, nrhs, options, &watched)?;
-    let run = Run::new(done.prediction, done.stats, done.tolerance, recorder);
-    Ok((done.factors, run))
+    let done = treeqr_solver::factorize(symbolic, a, b, nrhs, options, &watched);
+    let record = Record::new(shape, prediction, origin, recorder);
+    match done {
+        Ok(done) => {
+            let (bound, threads) = (done.stats.bound_workers, done.stats.threads);
+            if options.run.bind && !options.sequential && bound < threads {
+                tracing::warn!(
+                    bound,
+                    threads,
+                    "not every worker is pinned to a core of its own"
+                );
+            }
+            let run = Run::new(record, done.stats, done.tolerance);
+            Ok((done.factors, run))
+        }
+        Err(error) => {
+            progress.leave(record);
+            Err(error.into())
+        }
+    }
 }

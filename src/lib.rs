@@ -62,6 +62,7 @@ mod factorization;
 mod progress;
 mod run;
 mod solution;
+mod trace;
 
 /// Sparse types, Matrix Market files in and out, and the gallery of generated matrices.
 pub use treeqr_matrices as matrices;
@@ -75,8 +76,9 @@ pub use treeqr_solver as solver;
 pub use error::Error;
 pub use factorization::{Factorization, factorize, factorize_watched};
 pub use progress::Progress;
-pub use run::Run;
+pub use run::{Record, Run};
 pub use solution::{Settings, Solution, solve, solve_analysed};
+pub use trace::{TraceNotes, fingerprint, graph_trace, trace};
 pub use treeqr_matrices::{Csc, Dense, Pattern, Scalar, c32, c64, read_dense, read_sparse};
 pub use treeqr_runtime::Config;
 pub use treeqr_solver::{

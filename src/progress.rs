@@ -3,8 +3,9 @@
 //! Takes the end of every task; gives the flops done so far to whoever asks, from any thread. Each worker adds to a counter on
 //! a cache line of its own: no lock, no wait, and nobody else writes there.
 
-use std::sync::Arc;
+use crate::run::Record;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use treeqr_profiling::Recorder;
 use treeqr_runtime::{
     Lane, MemoryRecord, Observer, RunInfo, StallRecord, StateRecord, TaskId, TaskRecord, TaskSpec,
@@ -21,6 +22,7 @@ pub struct Progress(Arc<Counters>);
 #[derive(Debug)]
 struct Counters {
     predicted: AtomicU64,
+    unfinished: Mutex<Option<Record>>,
     done: [Counter; LANES],
 }
 
@@ -33,6 +35,7 @@ impl Default for Progress {
     fn default() -> Self {
         Progress(Arc::new(Counters {
             predicted: AtomicU64::new(0),
+            unfinished: Mutex::new(None),
             done: std::array::from_fn(|_| Counter::default()),
         }))
     }
@@ -47,6 +50,20 @@ impl Progress {
     /// Flops of the tasks that have ended.
     pub fn flops(&self) -> u64 {
         self.0.done.iter().map(|lane| lane.0.load(Relaxed)).sum()
+    }
+
+    /// The record of a run that failed or was cancelled: what had been done until then. It is handed out once.
+    pub fn take_unfinished(&self) -> Option<Record> {
+        self.unfinished().take()
+    }
+
+    pub(crate) fn leave(&self, record: Record) {
+        *self.unfinished() = Some(record);
+    }
+
+    fn unfinished(&self) -> MutexGuard<'_, Option<Record>> {
+        let unfinished = self.0.unfinished.lock();
+        unfinished.unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Begins anew, with this many flops ahead.

@@ -1,40 +1,100 @@
 //! What a factorization says about itself: predicted, done, recorded.
 
 use std::sync::{Mutex, OnceLock, PoisonError};
+use std::time::Instant;
 use treeqr_profiling::{Recorder, Recording, Summary};
 use treeqr_runtime::RunStats;
-use treeqr_solver::Prediction;
+use treeqr_solver::{Prediction, RunShape};
 
-/// The run of one factorization.
+/// The record of one factorization, whether it came to its end or not.
 #[derive(Debug)]
-pub struct Run {
+pub struct Record {
+    shape: RunShape,
     prediction: Prediction,
-    stats: RunStats,
-    tolerance: f64,
+    /// Time zero of the tables.
+    origin: Instant,
     /// The raw records, until somebody wants to see them.
     recorder: Mutex<Option<Recorder>>,
     recording: OnceLock<Recording>,
 }
 
-impl Run {
+impl Record {
     pub(crate) fn new(
+        shape: RunShape,
         prediction: Prediction,
-        stats: RunStats,
-        tolerance: f64,
+        origin: Instant,
         recorder: Recorder,
     ) -> Self {
-        Run {
+        Record {
+            shape,
             prediction,
-            stats,
-            tolerance,
+            origin,
             recorder: Mutex::new(Some(recorder)),
             recording: OnceLock::new(),
         }
     }
 
+    /// What was asked of the run besides the matrix.
+    pub fn shape(&self) -> RunShape {
+        self.shape
+    }
+
     /// What the analysis said this run would do.
     pub fn prediction(&self) -> &Prediction {
         &self.prediction
+    }
+
+    /// Time zero of the tables.
+    pub fn origin(&self) -> Instant {
+        self.origin
+    }
+
+    /// Every task with its times, memory by tree node, states of the workers. The tables are made when first asked for.
+    pub fn recording(&self) -> &Recording {
+        self.recording.get_or_init(|| {
+            let mut recorder = self.recorder.lock().unwrap_or_else(PoisonError::into_inner);
+            let recording = recorder.take().expect("taken once").finish();
+            for run in &recording.runs {
+                if run.dropped > 0 || run.lost_tracks > 0 {
+                    let (dropped, lost_threads) = (run.dropped, run.lost_tracks);
+                    tracing::warn!(dropped, lost_threads, "the record of the run is incomplete");
+                }
+            }
+            recording
+        })
+    }
+
+    /// The recording in a few numbers: times by codelet and worker, occupancy, memory. It prints itself as text.
+    pub fn summary(&self) -> Summary {
+        self.recording().summary(0)
+    }
+}
+
+/// The run of one factorization that came to its end.
+#[derive(Debug)]
+pub struct Run {
+    record: Record,
+    stats: RunStats,
+    tolerance: f64,
+}
+
+impl Run {
+    pub(crate) fn new(record: Record, stats: RunStats, tolerance: f64) -> Self {
+        Run {
+            record,
+            stats,
+            tolerance,
+        }
+    }
+
+    /// What was recorded.
+    pub fn record(&self) -> &Record {
+        &self.record
+    }
+
+    /// What the analysis said this run would do.
+    pub fn prediction(&self) -> &Prediction {
+        self.record.prediction()
     }
 
     /// What the runtime says about it.
@@ -47,16 +107,13 @@ impl Run {
         self.tolerance
     }
 
-    /// Every task with its times, memory by tree node, states of the workers. The tables are made when first asked for.
+    /// See [`Record::recording`].
     pub fn recording(&self) -> &Recording {
-        self.recording.get_or_init(|| {
-            let mut recorder = self.recorder.lock().unwrap_or_else(PoisonError::into_inner);
-            recorder.take().expect("taken once").finish()
-        })
+        self.record.recording()
     }
 
-    /// The recording in a few numbers: times by codelet and worker, occupancy, memory. It prints itself as text.
+    /// See [`Record::summary`].
     pub fn summary(&self) -> Summary {
-        self.recording().summary(0)
+        self.record.summary()
     }
 }

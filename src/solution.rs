@@ -89,6 +89,7 @@ pub fn solve_analysed<T: FactorScalar>(
     let (early_b, early) = if late { (&[][..], 0) } else { (b, nrhs) };
     let (factors, run) = recorded(symbolic, a, early_b, early, &options, progress)?;
     let factorize_time = begin.elapsed();
+    let _span = tracing::info_span!("solve", nrhs).entered();
     let x = if late {
         factors.solve(b, nrhs)?
     } else {

@@ -11,6 +11,7 @@
 //! | `palette` | which colour a codelet has in every picture |
 //! | `part` | files and folders that are complete or absent |
 //! | `efficiency` | what a parallel run lost to granularity, to slower tasks, to waiting and to the runtime |
+//! | [`system`] | when asked for: the kernel's context switches, and counters per task |
 //!
 //! ```
 //! use treeqr_profiling::{Recorder, RecorderOptions};
@@ -46,6 +47,7 @@ mod part;
 mod recorder;
 mod recording;
 pub mod trace;
+pub mod system;
 mod track;
 
 pub use clock::{Calibration, ClockKind};
@@ -53,6 +55,7 @@ pub use efficiency::{Efficiency, TimeSplit};
 pub use metrics::{CodeletSummary, Summary, WorkerSummary};
 pub use recorder::{Recorder, RecorderOptions};
 pub use recording::{
-    AccessRow, MemoryRow, RecordedRun, Recording, StateRow, TaskRow, TransferRow, WorkerRow,
+    AccessRow, MemoryRow, RecordedRun, Recording, SpillRow, StallRow, StateRow, TaskRow,
+    TransferRow, WorkerRow,
 };
 pub use treeqr_runtime::{TransferKind, WorkerState};

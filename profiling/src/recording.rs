@@ -66,6 +66,10 @@ pub struct RecordedRun {
     pub states: Vec<StateRow>,
     /// By the time when they were asked for.
     pub transfers: Vec<TransferRow>,
+    /// By time.
+    pub stalls: Vec<StallRow>,
+    /// By time.
+    pub spills: Vec<SpillRow>,
     /// Records for which there was no room.
     pub dropped: u64,
     /// Threads that never handed their records back: they panicked outside of a task.
@@ -122,10 +126,40 @@ pub struct TaskRow {
     pub submit_ns: u64,
     /// When it had nothing left to wait for.
     pub ready_ns: u64,
+    /// When the scheduler gave it to its worker.
+    pub pop_ns: u64,
+    /// Length of the queue it was taken from, without it.
+    pub queued: u32,
     /// When its codelet began.
     pub start_ns: u64,
     /// When its codelet ended.
     pub end_ns: u64,
+}
+
+/// A span in which the submission waited.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StallRow {
+    /// From.
+    pub start_ns: u64,
+    /// To.
+    pub end_ns: u64,
+    /// Tasks submitted before it.
+    pub submitted: u32,
+    /// What for.
+    pub reason: treeqr_runtime::StallReason,
+}
+
+/// A buffer of records that went to disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SpillRow {
+    /// Whose.
+    pub lane: Lane,
+    /// From.
+    pub start_ns: u64,
+    /// To.
+    pub end_ns: u64,
+    /// How many.
+    pub bytes: u64,
 }
 
 /// One access of a task.
@@ -220,6 +254,8 @@ fn tables(clock: &Calibration, raw: RawRun) -> RecordedRun {
         memory: Vec::new(),
         states: Vec::new(),
         transfers: Vec::new(),
+        stalls: Vec::new(),
+        spills: Vec::new(),
         dropped: 0,
         lost_tracks: (raw.workers + 1).saturating_sub(raw.tracks.len()),
     };
@@ -246,6 +282,8 @@ fn tables(clock: &Calibration, raw: RawRun) -> RecordedRun {
             bytes: t.bytes,
             submit_ns: ns(t.submit),
             ready_ns: ns(t.ready),
+            pop_ns: ns(t.pop),
+            queued: t.queued,
             start_ns: ns(t.start),
             end_ns: ns(t.end),
         });

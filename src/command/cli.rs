@@ -82,6 +82,7 @@ pub enum Command {
   treeqr solve gallery:survey-60x50 --rhs gallery:survey-60x50:rhs
   treeqr solve A.mtx --threads 4 --scheduler prio --ordering metis --json | jq .times_s
   treeqr solve A.mtx --memory-limit 1.1x --subtree-workers 2
+  treeqr solve A.mtx --trace A.trace
   treeqr solve A.mtx --scheduler dmdas --emulate-device cuda0:speed=8,bandwidth=12GB/s
 
 --json prints one object. With several right-hand sides solution_norm, residual_norm and
@@ -104,9 +105,23 @@ pub struct SolveArgs {
     pub analysis: AnalysisArgs,
     #[command(flatten)]
     pub run: RunArgs,
+    #[command(flatten)]
+    pub trace: TraceArgs,
     /// Print one JSON object instead of the summary
     #[arg(long)]
     pub json: bool,
+}
+
+/// What is kept of the record.
+#[derive(Args)]
+pub struct TraceArgs {
+    /// Keep what was recorded of every task, as Parquet tables in this new folder; `treeqr trace` reads it. A run that fails
+    /// leaves one too, marked as such
+    #[arg(long, value_name = "DIR")]
+    pub trace: Option<PathBuf>,
+    /// Replace the trace that is there
+    #[arg(long, requires = "trace")]
+    pub force: bool,
 }
 
 /// How the tasks are run.

@@ -9,6 +9,7 @@
 //! | `input` | matrices, right-hand sides and orders from the words of the command line |
 //! | `failure` | what went wrong, with exit code and hint |
 //! | `stop` | Ctrl-C |
+//! | `log` | TREEQR_LOG |
 //! | `bar` | the progress bar |
 //! | `peak` | the machine's matrix-product speed |
 //! | `page`, `units`, `bars` | text: lines with labels, numbers with units, bars of blocks |
@@ -24,6 +25,7 @@ mod info;
 mod input;
 mod limits;
 mod lists;
+mod log;
 mod page;
 mod peak;
 mod solve;
@@ -61,6 +63,9 @@ pub fn run() -> ExitCode {
                 return code;
             }
         };
+        if let Err(failure) = log::start() {
+            return failure.report();
+        }
         let done = match cli.command {
             Command::Solve(args) => solve::run(&args),
             Command::Analyse(args) => analyse::run(&args),

@@ -39,6 +39,7 @@ use std::path::Path;
 /// [`ReadError`], with the line and the word at fault.
 pub fn read_sparse<T: Scalar>(path: impl AsRef<Path>) -> Result<Csc<T>, ReadError> {
     let path = path.as_ref();
+    let _span = tracing::info_span!("read", path = %path.display()).entered();
     parse_sparse(&bytes_of(path)?, path)
 }
 
@@ -49,6 +50,7 @@ pub fn read_sparse<T: Scalar>(path: impl AsRef<Path>) -> Result<Csc<T>, ReadErro
 /// [`ReadError`], with the line and the word at fault.
 pub fn read_dense<T: Scalar>(path: impl AsRef<Path>) -> Result<Dense<T>, ReadError> {
     let path = path.as_ref();
+    let _span = tracing::info_span!("read", path = %path.display()).entered();
     parse_dense(&bytes_of(path)?, path)
 }
 

@@ -13,8 +13,8 @@ use serde_json::Value;
 use std::fs::{self, File};
 use std::hash::Hasher;
 use std::io::{BufWriter, ErrorKind, Write};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
+use std::thread;
 use twox_hash::XxHash64;
 
 /// What to do when the target exists.
@@ -105,8 +105,8 @@ impl TraceFolder {
                 "its contents are not those that were written".to_owned(),
             ));
         }
-        // A file with the right checksum may still be made up. The decoder is not ours: it may panic.
-        let rows = catch_unwind(AssertUnwindSafe(|| table::read::<T>(bytes)));
+        // A file with the right checksum may still be made up. The decoder is not ours: should it panic, a thread ends.
+        let rows = thread::scope(|scope| scope.spawn(|| table::read::<T>(bytes)).join());
         let rows = rows.map_err(|_| damaged("it cannot be decoded".to_owned()))?;
         let rows = rows.map_err(|error| damaged(error.to_string()))?;
         if rows.len() as u64 != facts.rows {

@@ -30,6 +30,7 @@
 mod error;
 mod folder;
 mod manifest;
+mod measured;
 pub mod schema;
 pub(crate) mod table;
 pub(crate) mod value;
@@ -39,6 +40,7 @@ pub use folder::{Overwrite, TraceFolder, check_target};
 pub use manifest::{
     MANIFEST, Manifest, ModuleFacts, RecorderFacts, RunFacts, Status, TableFacts, TraceKind,
 };
+pub use measured::{Meaning, TaskMeaning, measured, node_events};
 pub use schema::SCHEMA_VERSION;
 pub use table::{Column, Table};
 pub use value::Cell;

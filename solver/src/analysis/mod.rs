@@ -58,24 +58,35 @@ pub fn analyse(pattern: &Arc<Pattern>, options: &Options) -> Result<Symbolic, An
         });
     }
     partition::check(options)?;
+    let (rows, cols) = (pattern.nrows(), pattern.ncols());
+    let _span = tracing::info_span!("analyse", rows, cols, entries = pattern.nnz()).entered();
     let mut steps = Steps::default();
-    let work = work::Work::new(pattern);
-    let reduced = cleanup::reduce(&work);
-    steps.done("clean-up");
-
-    let ordered = order_columns(&reduced, options, work.cols.ncols())?;
-    steps.done("ordering and fronts");
-
+    let (work, reduced) = steps.run("clean-up", || {
+        let work = work::Work::new(pattern);
+        let reduced = cleanup::reduce(&work);
+        (work, reduced)
+    });
+    let ordered = steps.run("ordering and fronts", || {
+        order_columns(&reduced, options, work.cols.ncols())
+    })?;
     let Structure { order, fronts } = ordered.structure;
-    let tree = numbering::number(&work, &reduced, &order, fronts);
-    steps.done("numbering");
-
-    let flops: Vec<u64> = (0..tree.fronts.len())
-        .map(|f| block_flops(&tree, f))
-        .collect();
-    let tilings = partition::partition(&tree, &flops, options);
-    let (units, unit_of) = groups::group(&tree, &tilings, &flops, options.threads);
-    steps.done("partition");
+    let tree = steps.run("numbering", || {
+        numbering::number(&work, &reduced, &order, fronts)
+    });
+    let (tilings, (units, unit_of)) = steps.run("partition", || {
+        let flops: Vec<u64> = (0..tree.fronts.len())
+            .map(|f| block_flops(&tree, f))
+            .collect();
+        let tilings = partition::partition(&tree, &flops, options);
+        let units = groups::group(&tree, &tilings, &flops, options.threads);
+        (tilings, units)
+    });
+    tracing::info!(
+        ordering = ordered.name,
+        fronts = tree.fronts.len(),
+        units = units.len(),
+        "analysed"
+    );
     Ok(Symbolic {
         pattern: pattern.clone(),
         options: options.clone(),
@@ -169,25 +180,18 @@ fn restrict(given: &[u32], col_ids: &[u32], ncols: usize) -> Result<Vec<u32>, An
     Ok(order)
 }
 
-/// Wall times of the steps.
+/// Wall times of the steps; a span each for whoever traces the program.
+#[derive(Default)]
 struct Steps {
-    last: Instant,
     list: Vec<(&'static str, Duration)>,
 }
 
-impl Default for Steps {
-    fn default() -> Self {
-        Steps {
-            last: Instant::now(),
-            list: Vec::new(),
-        }
-    }
-}
-
 impl Steps {
-    fn done(&mut self, name: &'static str) {
-        let now = Instant::now();
-        self.list.push((name, now - self.last));
-        self.last = now;
+    fn run<R>(&mut self, name: &'static str, step: impl FnOnce() -> R) -> R {
+        let _span = tracing::info_span!("step", name).entered();
+        let begin = Instant::now();
+        let result = step();
+        self.list.push((name, begin.elapsed()));
+        result
     }
 }

@@ -79,6 +79,14 @@ pub fn factorize<T: FactorScalar, O: Observer>(
             None
         }
     };
+    let _span = tracing::info_span!(
+        "factorize",
+        scheduler = options.run.scheduler.name,
+        threads = options.run.threads,
+        tasks = prediction.task_count(),
+        flops = prediction.flops,
+    )
+    .entered();
     let levels = bottom_levels(&plan);
     let layout = plan.layout().clone();
     let mut store = DataStore::new(plan.handles());

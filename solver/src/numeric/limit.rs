@@ -25,8 +25,11 @@ pub enum MemoryLimit {
 }
 
 impl MemoryLimit {
-    /// In bytes, checked against what the prediction needs at least.
-    pub(super) fn bytes(self, prediction: &Prediction) -> Result<u64, SolveError> {
+    /// In bytes.
+    ///
+    /// # Errors
+    /// [`SolveError::MemoryLimit`] when a run with this prediction needs more, whatever the order of its tasks.
+    pub fn bytes(self, prediction: &Prediction) -> Result<u64, SolveError> {
         let smallest = prediction.peak_bytes as u64;
         let limit = match self {
             MemoryLimit::Bytes(bytes) => bytes,

@@ -207,7 +207,11 @@ impl TaskGraph<'_> {
 
     fn of_copy(&self, &[_, c, s, ..]: &[u32; 6]) -> TaskGeometry {
         let source = self.plan.sources(c as usize)[s as usize];
-        let nrhs = if source.with_rhs { self.plan.shape.nrhs } else { 0 };
+        let nrhs = if source.with_rhs {
+            self.plan.shape.nrhs
+        } else {
+            0
+        };
         let (top, bottom) = source.rows;
         // The contribution block is upper trapezoidal: column j reaches down to row j.
         let column = |j: usize| bottom.min(j + 1).saturating_sub(top);

@@ -2,6 +2,7 @@
 
 mod json;
 mod report;
+mod trace;
 mod verdict;
 
 use super::bar::Bar;
@@ -13,6 +14,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use treeqr::matrices::Output;
 use treeqr::profiling::Summary;
+use treeqr::profiling::trace::{Manifest, Status};
 use treeqr::{Dense, Progress, Solution, analyse, solve_analysed};
 use verdict::Verdict;
 
@@ -29,12 +31,15 @@ struct Outcome {
     /// GFlop/s of the machine's matrix product.
     peak: f64,
     output: Option<PathBuf>,
+    /// The trace that was written.
+    traced: Option<(PathBuf, Manifest)>,
 }
 
 /// Solves, writes x, and tells how it went.
 pub fn run(args: &SolveArgs) -> Result<(), Failure> {
     stop::watch();
     let options = args.analysis.options()?;
+    trace::check(args)?;
     let output = args.output.as_ref().map(Output::create).transpose()?;
     output.iter().for_each(stop::remove_at_stop);
     let factor = args.run.options(args.analysis.threads.into());
@@ -44,19 +49,38 @@ pub fn run(args: &SolveArgs) -> Result<(), Failure> {
     let begin = Instant::now();
     let problem = read_matrix(&args.matrix)?;
     let rhs = read_rhs(args.rhs.as_ref(), &problem)?;
-    let read = begin.elapsed();
+    let (read, read_at) = (begin.elapsed(), Instant::now());
 
     let about = |e: treeqr::Error| Failure::from(e).about(&problem.source);
     let (a, b) = (&problem.loaded.matrix, &rhs.b);
     bar.phase("analysing");
     let symbolic = analyse(a.pattern(), &options).map_err(about)?;
-    let analysed = begin.elapsed() - read;
+    let (analysed, analysed_at) = (begin.elapsed() - read, Instant::now());
 
     let progress = Progress::default();
     bar.factorize(&progress);
     let nrhs = b.ncols();
-    let solution =
-        solve_analysed(&symbolic, a, b.values(), nrhs, &factor, &progress).map_err(about)?;
+    let solved = solve_analysed(&symbolic, a, b.values(), nrhs, &factor, &progress);
+    let mut steps = trace::Steps {
+        begin,
+        read: read_at,
+        analysed: analysed_at,
+        factorized: None,
+        solved: None,
+    };
+    let solution = match solved {
+        Ok(solution) => solution,
+        Err(error) => {
+            if let (Some(path), Some(record)) = (&args.trace.trace, progress.take_unfinished()) {
+                let status = trace::status(&error);
+                trace::write(args, path, &problem, &symbolic, &record, status, &steps)?;
+            }
+            return Err(about(error));
+        }
+    };
+    let factorized = analysed_at + solution.factorize_time;
+    steps.factorized = Some(factorized);
+    steps.solved = Some(factorized + solution.solve_time);
     bar.phase("checking");
     let x = Dense::new(a.ncols(), nrhs, solution.x.clone()).expect("a solution for each");
     let verdict = Verdict::of(symbolic.problem(), a, &x, b);
@@ -66,6 +90,16 @@ pub fn run(args: &SolveArgs) -> Result<(), Failure> {
         bar.phase("writing");
         output.write_dense(&x, &format!("x by treeqr solve {}", problem.source))?;
     }
+    let traced = match &args.trace.trace {
+        None => None,
+        Some(path) => {
+            bar.phase("writing the trace");
+            let record = solution.run.record();
+            let complete = Status::Complete;
+            let written = trace::write(args, path, &problem, &symbolic, record, complete, &steps)?;
+            Some((path.clone(), written))
+        }
+    };
     let summary = solution.run.summary();
     let peak = peak::measure(solution.run.stats().threads);
     drop(bar);
@@ -80,6 +114,7 @@ pub fn run(args: &SolveArgs) -> Result<(), Failure> {
         total,
         peak,
         output: args.output.clone(),
+        traced,
     };
     page::print(&if args.json {
         format!("{:#}\n", outcome.json())

@@ -227,6 +227,11 @@ impl Outcome {
         if let Some(path) = &self.output {
             page.row("", &format!("{:<22} {}", "written to", path.display()));
         }
+        if let Some((path, manifest)) = &self.traced {
+            let bytes: u64 = manifest.tables.iter().map(|table| table.bytes).sum();
+            let size = si(bytes as f64, "B");
+            page.row("trace", &format!("{:<22} {}", size, path.display()));
+        }
         page.gap();
         let (style, sentence) = self.verdict.sentence();
         page.plain(&format!("  {style}{sentence}{style:#}"));

@@ -1,0 +1,129 @@
+//! `--trace`: what was recorded, kept.
+//!
+//! Takes the record of a run, finished or not; writes a trace's folder, or says why it can't. The target is looked at before the
+//! work begins.
+
+use super::super::cli::SolveArgs;
+use super::super::failure::Failure;
+use super::super::input::{OrderingChoice, Problem};
+use serde_json::{Map, Value, json};
+use std::path::Path;
+use std::time::Instant;
+use treeqr::profiling::trace::{Manifest, Overwrite, Status, check_target};
+use treeqr::runtime::RunError;
+use treeqr::solver::{MemoryLimit, SolveError};
+use treeqr::{Error, Record, Symbolic, TraceNotes, fingerprint};
+
+/// Where the steps of the command began.
+pub struct Steps {
+    pub begin: Instant,
+    pub read: Instant,
+    pub analysed: Instant,
+    pub factorized: Option<Instant>,
+    pub solved: Option<Instant>,
+}
+
+fn overwrite(args: &SolveArgs) -> Overwrite {
+    match args.trace.force {
+        true => Overwrite::Trace,
+        false => Overwrite::Never,
+    }
+}
+
+/// Fails where the trace could not be written at the end.
+pub fn check(args: &SolveArgs) -> Result<(), Failure> {
+    let Some(path) = &args.trace.trace else {
+        return Ok(());
+    };
+    check_target(path, overwrite(args)).map_err(|error| {
+        let failure = Failure::input(error);
+        match args.trace.force {
+            true => failure,
+            false => failure.hint("--force replaces a trace"),
+        }
+    })
+}
+
+/// How the run ended that gave `error`.
+pub fn status(error: &Error) -> Status {
+    match error {
+        Error::Solve(SolveError::Run(RunError::Cancelled)) => Status::Cancelled,
+        error => Status::Failed(error.to_string()),
+    }
+}
+
+/// Writes the trace.
+pub fn write(
+    args: &SolveArgs,
+    path: &Path,
+    problem: &Problem,
+    symbolic: &Symbolic,
+    record: &Record,
+    status: Status,
+    steps: &Steps,
+) -> Result<Manifest, Failure> {
+    let notes = TraceNotes {
+        command: std::env::args_os()
+            .map(|word| word.to_string_lossy().into_owned())
+            .collect(),
+        matrix: problem.source.to_string(),
+        fingerprint: fingerprint(&problem.loaded.matrix),
+        options: options(args),
+        phases: phases(symbolic, steps),
+        memory_limit_bytes: limit(args, record),
+    };
+    let trace = treeqr::trace(symbolic, record, status, notes);
+    trace.write(path, overwrite(args)).map_err(Failure::input)
+}
+
+fn limit(args: &SolveArgs, record: &Record) -> Option<u64> {
+    let limit = args.run.memory_limit?;
+    limit.bytes(record.prediction()).ok()
+}
+
+/// What was asked for, by the names of the flags.
+fn options(args: &SolveArgs) -> Map<String, Value> {
+    let (tree, run) = (&args.analysis.tree, &args.run);
+    let Value::Object(map) = json!({
+        "threads": args.analysis.threads,
+        "ordering": match &tree.ordering {
+            OrderingChoice::Name(name) => (*name).to_owned(),
+            OrderingChoice::File(path) => format!("file:{}", path.display()),
+        },
+        "mb": tree.mb,
+        "nb": tree.nb,
+        "ib": tree.ib,
+        "bh": tree.bh,
+        "scheduler": run.scheduler.name,
+        "memory_limit": run.memory_limit.map(|limit| match limit {
+            MemoryLimit::Relative(factor) => format!("{factor}x"),
+            MemoryLimit::Bytes(bytes) => bytes.to_string(),
+        }),
+        "subtree_workers": run.subtree_workers,
+        "window": run.window,
+        "emulate_device": run.emulate_device.iter().map(|d| d.name.clone()).collect::<Vec<_>>(),
+    }) else {
+        return Map::new();
+    };
+    map
+}
+
+/// The steps of the command, and those of the analysis inside.
+fn phases(symbolic: &Symbolic, steps: &Steps) -> Vec<(String, Option<String>, Instant, Instant)> {
+    let step = |name: &str, begin, end| (name.to_owned(), None, begin, end);
+    let mut out = vec![
+        step("read", steps.begin, steps.read),
+        step("analyse", steps.read, steps.analysed),
+    ];
+    let mut begin = steps.read;
+    for &(name, duration) in symbolic.steps() {
+        let end = begin + duration;
+        out.push((name.to_owned(), Some("analyse".to_owned()), begin, end));
+        begin = end;
+    }
+    if let Some(factorized) = steps.factorized {
+        out.push(step("factorize", steps.analysed, factorized));
+        out.extend(steps.solved.map(|solved| step("solve", factorized, solved)));
+    }
+    out
+}
