@@ -4,7 +4,7 @@
     readers.py FOLDER
 
 FOLDER holds `trace` (a trace), `starvz`, `csv`, `perfetto.pftrace`, `paje.trace` and `dot.dot`, as written by
-`cargo run -p treeqr-profiling --example random_exports -- FOLDER` (or by `treeqr trace export`). Wants pyarrow, pandas,
+`cargo run -p treeqr-profiling --example exports -- FOLDER` (or by `treeqr trace export`). Wants pyarrow, pandas,
 polars, duckdb and perfetto; each reader that is missing is named, and is a failure with --all.
 """
 
@@ -70,7 +70,7 @@ if polars := reader("polars"):
     print("polars: the same")
 
 if duckdb := reader("duckdb"):
-    one = lambda query: duckdb.sql(query).fetchone()[0]
+    one = lambda query: duckdb.sql(query).fetchall()[0][0]
     for table, count in rows.items():
         same(f"DuckDB, {table}", one(f"select count(*) from '{folder}/trace/{table}.parquet'"), count)
     found = one(f"select sum(end_ns - start_ns) from '{folder}/trace/tasks.parquet'")
@@ -148,7 +148,6 @@ if reader("perfetto"):
     except (subprocess.SubprocessError, OSError) as error:
         missing.append("trace_processor (no download)")
 
-pushed = {"tasks": 0}
 lines = (folder / "paje.trace").read_text().splitlines()
 body = [line.split(" ") for line in lines if line.startswith("7 ")]
 same("Paje, tasks", sum(line[3] == '"T"' for line in body), tasks)
@@ -156,9 +155,14 @@ print(f"Paje: {len(lines)} lines, {tasks} tasks (strictly read by tests/export_p
 
 if shutil.which("dot"):
     # Layout is not asked for: it needs minutes where parsing needs none.
-    drawn = subprocess.run(["gvpr", "BEG_G{print($.nNodes, ' ', $.nEdges)}", folder / "dot.dot"], capture_output=True, text=True)
-    same("Graphviz", drawn.returncode, 0)
-    print(f"Graphviz: nodes and edges {drawn.stdout.strip()}")
+    counted = subprocess.run(["gc", "-n", "-e", folder / "dot.dot"], capture_output=True, text=True, check=True)
+    nodes, edges = counted.stdout.split()[:2]
+    print(f"Graphviz: {nodes} nodes, {edges} edges")
+    if "digraph tasks" in (folder / "dot.dot").read_text()[:99]:
+        same("Graphviz, tasks", int(nodes), tasks)
+        same("Graphviz, dependencies", int(edges), rows.get("dependencies", 0))
+    else:
+        same("Graphviz, fronts", int(nodes), rows["fronts"])
 else:
     missing.append("Graphviz")
 

@@ -46,8 +46,8 @@ pub mod palette;
 mod part;
 mod recorder;
 mod recording;
-pub mod trace;
 pub mod system;
+pub mod trace;
 mod track;
 
 pub use clock::{Calibration, ClockKind};

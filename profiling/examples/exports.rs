@@ -1,30 +1,33 @@
-//! A random trace and all its exports, for readers that are not ours: `just readers`.
+//! A trace and all its exports, for readers that are not ours: `just readers`.
 //!
-//! `cargo run -p treeqr-profiling --example random_exports -- FOLDER [TASKS] [SEED]` prints the seconds that each took.
+//! `cargo run -p treeqr-profiling --example exports -- FOLDER [TRACE | TASKS [SEED]]` copies a trace, or makes a random one,
+//! and prints the seconds that each export took.
 
 #[path = "../tests/common/mod.rs"]
 mod common;
 
 use common::Shape;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 use treeqr_profiling::export::{EXPORTS, ExportError, ExportOptions, Form, Graph};
-use treeqr_profiling::trace::Overwrite;
+use treeqr_profiling::trace::{Overwrite, Trace};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args().skip(1);
     let folder = PathBuf::from(arguments.next().ok_or("a folder to write to")?);
-    let tasks = arguments.next().map_or(Ok(2000), |word| word.parse())?;
-    let seed = arguments.next().map_or(Ok(1), |word| word.parse())?;
-    let trace = common::random(Shape {
-        seed,
-        tasks,
-        cpus: 6,
-        devices: 2,
-    });
+    let what = arguments.next().unwrap_or_else(|| "2000".to_owned());
+    let trace = match what.parse() {
+        Ok(tasks) => common::random(Shape {
+            seed: arguments.next().map_or(Ok(1), |word| word.parse())?,
+            tasks,
+            cpus: 6,
+            devices: 2,
+        }),
+        Err(_) => Trace::open(Path::new(&what))?,
+    };
+    let tasks = trace.tables.tasks.len();
     println!(
-        "{} tasks, {} dependencies",
-        trace.tables.tasks.len(),
+        "{tasks} tasks, {} dependencies",
         trace.tables.dependencies.len()
     );
     let begin = Instant::now();
