@@ -117,8 +117,10 @@ mod tests {
             priority: 0,
             flops: 0,
             bytes: 0,
+            queued: 0,
             submit_ns: 100,
             ready_ns: 100,
+            pop_ns: start_ns,
             start_ns,
             end_ns,
         };
@@ -137,20 +139,14 @@ mod tests {
         RecordedRun {
             scheduler: "by hand",
             codelets: vec!["work"],
-            host_bytes: 0,
-            devices: Vec::new(),
             time_scale: 1.0,
             begin_ns: 100,
             end_ns: 1100,
             submitted: tasks.len() as u64,
             workers: (0..workers).map(worker).collect(),
             tasks: tasks.iter().enumerate().map(task).collect(),
-            accesses: Vec::new(),
-            memory: Vec::new(),
             states: states.iter().map(state).collect(),
-            transfers: Vec::new(),
-            dropped: 0,
-            lost_tracks: 0,
+            ..RecordedRun::default()
         }
     }
 

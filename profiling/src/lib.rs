@@ -3,7 +3,7 @@
 //! | module | subject |
 //! | --- | --- |
 //! | `clock` | time-stamps: the processor's counter, calibrated against the monotonic clock |
-//! | `recorder`, `track` | on the run's threads: fixed-size records into memory of their own |
+//! | `recorder` | on the run's threads: fixed-size records into memory of their own; a helper thread that brings and takes it |
 //! | `recording` | after the run: the tables, in nanoseconds |
 //! | `metrics` | what the tables say: times per codelet and worker, occupancy, memory peak |
 //! | `trace` | what is left of a run on disk: tables that other programs read |
@@ -48,14 +48,13 @@ mod recorder;
 mod recording;
 pub mod system;
 pub mod trace;
-mod track;
 
-pub use clock::{Calibration, ClockKind};
+pub use clock::{Anchor, Calibration, ClockKind};
 pub use efficiency::{Efficiency, TimeSplit};
 pub use metrics::{CodeletSummary, Summary, WorkerSummary};
-pub use recorder::{Recorder, RecorderOptions};
+pub use recorder::{Expected, Recorder, RecorderOptions, ThreadTrack};
 pub use recording::{
-    AccessRow, MemoryRow, RecordedRun, Recording, SpillRow, StallRow, StateRow, TaskRow,
-    TransferRow, WorkerRow,
+    AccessRow, DropReason, Drops, MemoryRow, RecordedRun, Recording, SpillRow, StallRow, StateRow,
+    TaskRow, TransferRow, WorkerRow,
 };
-pub use treeqr_runtime::{TransferKind, WorkerState};
+pub use treeqr_runtime::{Lane, StallReason, TransferKind, WorkerState};

@@ -2,7 +2,7 @@
 //!
 //! Takes a [`RecordedRun`]; gives a [`Summary`], which prints itself. Knows no clock and no thread.
 
-use crate::recording::RecordedRun;
+use crate::recording::{DropReason, RecordedRun};
 use std::fmt;
 use treeqr_runtime::{MemoryNode, WorkerState};
 
@@ -31,10 +31,19 @@ pub struct Summary {
     pub peak_bytes: u64,
     /// Records that were kept.
     pub kept: u64,
+    /// Their bytes, as they were written.
+    pub record_bytes: u64,
+    /// Bytes of them that went through a file.
+    pub spilled_bytes: u64,
     /// Records for which there was no room.
     pub dropped: u64,
+    /// Why, if any were dropped.
+    pub drop_reason: Option<DropReason>,
     /// What a task's record cost its worker, in nanoseconds.
     pub ns_per_record: f64,
+    /// The workers' records, each at that price, over workers x makespan, 0 to 1: the part of their time that recording took, at
+    /// most, since other records cost less than a task's.
+    pub recorder_share: f64,
 }
 
 /// All tasks of one codelet.
@@ -86,6 +95,8 @@ impl Summary {
         let executing: u64 = run.tasks.iter().map(|t| t.end_ns - t.start_ns).sum();
         let workers = workers(run);
         let available = workers.len() as f64 * makespan_ns as f64;
+        let on_workers =
+            run.tasks.len() + run.states.len() + run.memory.len() + run.transfers.len();
         let on_host = run.memory.iter().filter(|m| m.memory == MemoryNode::HOST);
         Summary {
             scheduler: run.scheduler,
@@ -101,8 +112,12 @@ impl Summary {
                 .map(|m| m.after_bytes)
                 .fold(run.host_bytes, u64::max),
             kept: run.kept(),
+            record_bytes: run.record_bytes,
+            spilled_bytes: run.spilled_bytes(),
             dropped: run.dropped,
+            drop_reason: run.drop_reason.clone(),
             ns_per_record,
+            recorder_share: per(on_workers as f64 * ns_per_record, available),
         }
     }
 
@@ -220,8 +235,17 @@ impl fmt::Display for Summary {
         }
         write!(
             f,
-            "records: {} kept, {} dropped, {:.0} ns a task",
-            self.kept, self.dropped, self.ns_per_record
-        )
+            "records: {} kept ({} bytes, {} through a file), {} dropped, {:.0} ns a task: {:.2} % of the workers' time",
+            self.kept,
+            self.record_bytes,
+            self.spilled_bytes,
+            self.dropped,
+            self.ns_per_record,
+            100.0 * self.recorder_share
+        )?;
+        match &self.drop_reason {
+            Some(reason) => write!(f, "\ndropped, since {reason}"),
+            None => Ok(()),
+        }
     }
 }

@@ -1,6 +1,8 @@
 //! Recorded runs: the tables are complete, consistent with each other and with what the runtime itself counts.
 
+use proptest::prelude::*;
 use std::collections::HashMap;
+use std::num::NonZeroUsize;
 use treeqr_profiling::*;
 use treeqr_runtime::*;
 
@@ -309,26 +311,6 @@ fn check_summary(recording: &Recording, stats: &RunStats) {
 }
 
 #[test]
-fn what_does_not_fit_is_dropped_and_counted() {
-    let options = RecorderOptions {
-        tasks: 100,
-        memory_events: 5,
-        states: 0,
-        accesses: 7,
-        exact_starts: true,
-    };
-    let (recording, stats, _) = record(schedulers::default_entry(), 1, options);
-    let run = &recording.runs[0];
-    assert!(run.tasks.len() >= 100 && run.tasks.len() < TASKS);
-    assert_eq!(
-        (run.memory.len(), run.accesses.len(), run.states.len()),
-        (5, 7, 0)
-    );
-    assert!(run.dropped > 300 + 25 + 800);
-    assert_eq!(run.submitted, stats.tasks);
-}
-
-#[test]
 fn runs_follow_each_other_on_one_time_axis_even_after_a_failure() {
     let recorder = Recorder::new(RecorderOptions::for_tasks(TASKS));
     let config = config(schedulers::default_entry(), 2);
@@ -354,4 +336,143 @@ fn runs_follow_each_other_on_one_time_axis_even_after_a_failure() {
     assert!(first.end_ns <= second.begin_ns && second.end_ns <= third.begin_ns);
     assert_eq!((second.scheduler, third.scheduler), ("lws", "sequential"));
     assert_eq!(recording.summary(0).occupancy, 0.0);
+}
+
+/// One task of a random program.
+#[derive(Clone, Copy, Debug)]
+struct Step {
+    read: u32,
+    write: u32,
+    access: Access,
+    node: u32,
+    priority: i64,
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let access = prop_oneof![
+        Just(Access::ReadWrite),
+        Just(Access::ReadWrite),
+        Just(Access::Write)
+    ];
+    let step = (0..HANDLES, 1..HANDLES, access, 0..1000u32, -9..9i64);
+    let step = step.prop_map(|(read, ahead, access, node, priority)| Step {
+        read,
+        write: (read + ahead) % HANDLES,
+        access,
+        node,
+        priority,
+    });
+    prop::collection::vec(step, 0..200)
+}
+
+fn submit_steps(steps: &[Step], submitter: &mut Submitter<'_>) -> Result<(), Stopped> {
+    for h in 0..HANDLES {
+        submitter.submit(TaskSpec::new(ALLOC, h).with(Handle(h), Access::Write))?;
+    }
+    for (step, i) in steps.iter().zip(0..) {
+        let task = TaskSpec::new(WORK, step.node)
+            .priority(step.priority)
+            .flops(u64::from(i) * 7)
+            .params([i, 0, 1, 2, 3, 4]);
+        let task = task.with(Handle(step.read), Access::Read);
+        submitter.submit(task.with(Handle(step.write), step.access))?;
+    }
+    for h in 0..HANDLES {
+        submitter.submit(TaskSpec::new(FREE, h).with(Handle(h), Access::ReadWrite))?;
+    }
+    Ok(())
+}
+
+/// What is recorded of a program that does not depend on when and where its tasks ran.
+fn timeless(run: &RecordedRun) -> impl PartialEq + std::fmt::Debug + use<> {
+    let task = |t: &TaskRow| {
+        let (queued, times) = (0, 0);
+        TaskRow {
+            worker: 0,
+            queued,
+            submit_ns: times,
+            ready_ns: times,
+            pop_ns: times,
+            start_ns: times,
+            end_ns: times,
+            ..*t
+        }
+    };
+    let tasks: Vec<_> = run.tasks.iter().map(task).collect();
+    let change = |m: &MemoryRow| (m.task, m.handle, m.node, m.memory, m.delta_bytes);
+    let mut memory: Vec<_> = run.memory.iter().map(change).collect();
+    memory.sort();
+    (
+        run.submitted,
+        run.codelets.clone(),
+        tasks,
+        run.accesses.clone(),
+        memory,
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    /// Whatever the program, the scheduler, the workers and the size of chunks: the tables are those of the sequential run.
+    #[test]
+    fn random_programs_are_recorded_as_the_sequential_run_is(
+        steps in steps(),
+        scheduler in 0..SCHEDULERS.len(),
+        threads in 1..5usize,
+        chunk_bytes in prop_oneof![Just(1024usize), Just(4096), Just(65536)],
+        window in prop_oneof![Just(None), (1..20usize).prop_map(NonZeroUsize::new)],
+    ) {
+        let count = steps.len() + 2 * HANDLES as usize;
+        // Far more than comes, so that nothing depends on how soon the helper thread gets a core.
+        let options = RecorderOptions { chunk_bytes, ..RecorderOptions::for_tasks(8 * count) };
+        let recorder = Recorder::new(options);
+        let mut store = DataStore::new(HANDLES as usize);
+        let config = Config { window, ..config(&SCHEDULERS[scheduler], threads) };
+        let body = |submitter: &mut Submitter<'_>| submit_steps(&steps, submitter);
+        run_sequential(&config, &Work, &mut store, &recorder, body).unwrap();
+        let ((), stats) = run(&config, &Work, &mut store, &recorder, body).unwrap();
+        let recording = recorder.finish();
+        let [oracle, parallel] = &recording.runs[..] else { panic!("two runs") };
+        prop_assert_eq!((oracle.dropped, parallel.dropped), (0, 0));
+        prop_assert_eq!((oracle.lost_tracks, parallel.lost_tracks), (0, 0));
+        prop_assert_eq!(parallel.tasks.len(), count);
+        prop_assert_eq!(timeless(oracle), timeless(parallel));
+        check_spans(parallel);
+        // Waits of the submission are those that the runtime counts.
+        prop_assert_eq!(parallel.stalls.len() as u64, stats.stalls);
+        let stalled: u64 = parallel.stalls.iter().map(|s| s.end_ns - s.start_ns).sum();
+        prop_assert!(u128::from(stalled) <= stats.elapsed.as_nanos() * 11 / 10);
+        for stall in &parallel.stalls {
+            prop_assert_eq!(stall.reason, StallReason::Window);
+            prop_assert!(stall.start_ns <= stall.end_ns && u64::from(stall.submitted) < stats.tasks);
+        }
+    }
+}
+
+/// Whatever the run makes of it, what was recorded and what was dropped is all there was.
+#[test]
+fn what_does_not_fit_is_dropped_and_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    for memory_bytes in [0, 512, 2048, 16 << 10] {
+        for spill_dir in [None, Some(folder.path().join("missing"))] {
+            let options = RecorderOptions {
+                memory_bytes,
+                spill_dir,
+                chunk_bytes: 512,
+                ..RecorderOptions::default()
+            };
+            let (recording, stats, _) = record(schedulers::default_entry(), 2, options);
+            let run = &recording.runs[0];
+            assert_eq!((run.submitted, stats.tasks), (TASKS as u64, TASKS as u64));
+            assert_eq!(run.tasks.len() as u64 + run.drops.tasks, stats.tasks);
+            assert_eq!(run.accesses.len() as u64 + run.drops.accesses, 830);
+            assert_eq!(run.memory.len() as u64 + run.drops.memory, 30);
+            assert_eq!(run.dropped, run.drops.total());
+            assert!(run.dropped > 0 && run.lost_tracks == 0);
+            assert!(run.drop_reason.is_some());
+            let text = recording.summary(0).to_string();
+            assert!(text.contains("dropped, since "), "{text}");
+        }
+    }
 }

@@ -191,7 +191,7 @@ fn an_unknown_scheduler_is_an_error_that_names_the_known_ones() {
     let error = schedulers::by_name("fifo").unwrap_err();
     assert_eq!(
         error.to_string(),
-        "unknown scheduler `fifo`; known are eager, random, prio, ws, lws, dm, dmda, dmdas, dmdasd, heteroprio"
+        "unknown scheduler `fifo`; known are eager, random, prio, ws, lws, dm, dmda, dmdas, dmdasd, heteroprio, heteroprio25"
     );
     for entry in SCHEDULERS {
         assert_eq!(schedulers::by_name(entry.name).unwrap().name, entry.name);

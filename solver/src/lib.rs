@@ -18,7 +18,7 @@
 //! // ... for any values. b is carried along and nothing of Q is kept; `()` is nobody who observes.
 //! let done = factorize(&symbolic, &a, &b, 1, &FactorOptions::default(), &())?;
 //! assert_eq!(done.stats.tasks, prediction.task_count());
-//! let x = done.factors.solution();
+//! let x = done.factors.solution()?;
 //! assert!(quality(&a, &x, &b).normal_residual < 1e-10);
 //!
 //! // With Q kept, right-hand sides may come later.
@@ -34,7 +34,7 @@
 //! | `analysis` | pattern to [`Symbolic`]: ordering, tree, fronts, tiles, groups |
 //! | `plan` | handles and tasks of one run; [`Prediction`] |
 //! | `numeric` | the codelets, [`factorize`], [`Factors`] |
-//! | `solve` | R, Q and their adjoints; x; [`quality`] |
+//! | `solve` | R, Q and their adjoints as tasks over the tree; x; [`quality`] |
 //!
 //! W is the matrix that is factorized: A when it is square or tall, A^H when it is wide. This crate knows no file, no
 //! clock and no recorder.
@@ -55,5 +55,5 @@ pub use numeric::{
 };
 pub use options::Options;
 pub use plan::{CODELETS, GraphTask, Prediction, RunShape, TaskGeometry, TaskGraph};
-pub use solve::{Quality, Rotated, quality};
+pub use solve::{Quality, Rotated, SOLVE_CODELETS, SolveOptions, quality};
 pub use symbolic::{Front, FrontTiles, Problem, Symbolic};

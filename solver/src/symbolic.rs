@@ -306,15 +306,17 @@ impl Symbolic {
     /// Entries of H, the Householder vectors with their leading ones: reflector j of a front reaches from row j to the end
     /// of its staircase. Singletons have none.
     pub fn nnz_h(&self) -> u64 {
-        let of_front = |f: usize| -> u64 {
-            let stair = &self.tree.stair(f)[..self.tree.fronts[f].reflectors()];
-            let lengths = stair
-                .iter()
-                .enumerate()
-                .map(|(j, &s)| u64::from(s).saturating_sub(j as u64));
-            lengths.sum()
-        };
-        (0..self.tree.fronts.len()).map(of_front).sum()
+        (0..self.tree.fronts.len()).map(|f| self.nnz_h_of(f)).sum()
+    }
+
+    /// Entries of the Householder vectors of one front.
+    pub(crate) fn nnz_h_of(&self, f: usize) -> u64 {
+        let stair = &self.tree.stair(f)[..self.tree.fronts[f].reflectors()];
+        let lengths = stair
+            .iter()
+            .enumerate()
+            .map(|(j, &s)| u64::from(s).saturating_sub(j as u64));
+        lengths.sum()
     }
 
     /// Entries of the rows on which singletons pivot.

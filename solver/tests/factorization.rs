@@ -92,7 +92,7 @@ fn solution_with_q_kept_and_on_the_way_agree() {
         let x = kept.factors.solve(&b, 2).expect("solve");
         let lean = treeqr_solver::factorize(&symbolic, &a, &b, 2, &run_options(2, false), &())
             .expect("factorize");
-        let y = lean.factors.solution();
+        let y = lean.factors.solution().expect("solve");
         for (p, q) in x.iter().zip(&y) {
             assert!((p - q).abs() < 1e-12, "{tiles}: {p} and {q}");
         }

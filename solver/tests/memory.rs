@@ -22,7 +22,7 @@ fn limits_are_kept_on_trees_of_all_shapes() {
         let symbolic = Arc::new(analyse(a.pattern(), &o).expect("analysis"));
         let free = factorize(&symbolic, &a, &b, 1, &run_options(3, false), &()).expect("no limit");
         let smallest = free.prediction.peak_bytes as u64;
-        let expected = free.factors.solution();
+        let expected = free.factors.solution().expect("solve");
         for factor in [1.0, 1.05, 1.3, 2.0, 3.0] {
             let options = FactorOptions {
                 memory_limit: Some(MemoryLimit::Relative(factor)),
@@ -37,7 +37,7 @@ fn limits_are_kept_on_trees_of_all_shapes() {
                 done.stats.peak_bytes
             );
             assert!(
-                done.factors.solution() == expected,
+                done.factors.solution().expect("solve") == expected,
                 "{name} x {factor}: other bits"
             );
         }

@@ -1,19 +1,19 @@
 //! Subcommands, flags and help texts. Names of schedulers and orderings come from their tables.
 
-use super::input::{
-    OrderingChoice, OrderingParser, SchedulerChoice, SchedulersParser, scheduler_parser,
-};
-use super::limits::memory_limit;
+use super::bench::BenchArgs;
+use super::input::{OrderingChoice, OrderingParser, scheduler_parser};
+use super::limits::{memory_limit, memory_size};
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use treeqr::profiling::system::Modules;
 use treeqr::runtime::{DeviceSpec, SchedulerEntry, available_threads, schedulers};
 use treeqr::solver::MemoryLimit;
 
-const EXIT_CODES: &str = "\
+pub const EXIT_CODES: &str = "\
 Exit codes:
   0  solved
   1  bad input or use: a file, a value, a flag
@@ -122,6 +122,26 @@ pub struct TraceArgs {
     /// Replace the trace that is there
     #[arg(long, requires = "trace")]
     pub force: bool,
+    /// What to record besides, with commas: kernel (context switches of the threads), counters (of every task; or some by name,
+    /// counters:page-faults,cycles). What the system does not have or allow is said in the trace
+    #[arg(
+        long,
+        value_name = "MODULE,...",
+        default_value = "",
+        hide_default_value = true,
+        requires = "trace"
+    )]
+    #[arg(value_parser = |text: &str| Modules::parse(text))]
+    pub record: Modules,
+    /// Memory for records; beyond it they go to a temporary file [default: 1GiB]
+    #[arg(
+        long,
+        value_name = "SIZE",
+        default_value = "1GiB",
+        hide_default_value = true
+    )]
+    #[arg(value_parser = memory_size)]
+    pub trace_memory: u64,
 }
 
 /// How the tasks are run.
@@ -227,81 +247,6 @@ pub struct GalleryArgs {
     pub name: Option<String>,
     /// Where to write it, compressed if the name ends in .gz [default: the standard output]
     #[arg(long, short, value_name = "FILE", requires = "name")]
-    pub output: Option<PathBuf>,
-}
-
-/// Time schedulers on matrices, and tell what each loses to what
-///
-/// Factorizes each matrix under every scheduler with every number of threads, again and again, as `treeqr solve` with b
-/// all ones would. The repetition is the outermost loop: when the machine slows down for a while, all suffer alike.
-#[derive(Args)]
-#[command(after_help = format!("Examples:
-  treeqr bench gallery:grid3d-20
-  treeqr bench A.mtx.gz B.mtx --schedulers lws,prio --threads 1,2,4 --reps 9
-  treeqr bench gallery:lp-6000 --threads 2 --csv -o runs.csv
-  treeqr bench gallery:lp-6000 --json | jq '.matrices[].combinations[] | {{scheduler, median_s}}'
-
-The table has, of each combination, the median, range and interquartile range (iqr) of the
-factorization's wall time; GFlop/s at the median; of the median run, the part of the workers' time
-in tasks (busy) and the efficiency split; and the largest memory peak of all runs. The fastest
-scheduler of a matrix and thread count is marked, and so are those that this many repetitions can't
-tell from it (rank-sum test, 5 %, divided by the number of comparisons).
-
-The efficiency e is the time in tasks of a run on one worker with all fronts left whole, over
-workers x wall time of the tasks' run (the median above has the plan in it, made before the run).
-It is the product of (Agullo, Buttari, Guermouche, Lopez, ACM TOMS 2016)
-  gran  lost to cutting fronts into tiles, and subtrees into tasks
-  task  lost by tasks that run slower beside others, or far from their data
-  pipe  lost for want of ready tasks
-  runt  lost to the runtime, the start and the end of threads included
-The first two need runs that nobody asked for, by one worker in the order of submission: all fronts
-whole, and the tasks of each thread count. --baselines says how often; 0 leaves e, gran and task
-out. They can exceed 1: tiles may suit the caches better than whole fronts.
-
---json and --csv have all runs, those to compare with too; new versions add keys and columns, and
-rename none. A matrix that fails costs its own results only, and the exit code.
-
-{EXIT_CODES}"))]
-pub struct BenchArgs {
-    /// The matrices: Matrix Market files, plain or gzip, or gallery:NAME
-    #[arg(value_name = "A.mtx[.gz]|gallery:NAME", required = true)]
-    pub matrices: Vec<OsString>,
-    /// Which schedulers, or all; `treeqr schedulers` lists them
-    #[arg(
-        long,
-        value_name = "NAME,...|all",
-        value_delimiter = ',',
-        default_value = "all"
-    )]
-    #[arg(value_parser = SchedulersParser, hide_possible_values = true)]
-    pub schedulers: Vec<SchedulerChoice>,
-    /// Numbers of workers [default: a worker per processor]
-    #[arg(long, short, value_name = "N,...", value_delimiter = ',')]
-    #[arg(default_values_t = [available_threads() as u16], hide_default_value = true)]
-    #[arg(value_parser = clap::value_parser!(u16).range(1..=1024))]
-    pub threads: Vec<u16>,
-    /// Runs of each combination that count
-    #[arg(long, value_name = "N", default_value_t = 5)]
-    #[arg(value_parser = clap::value_parser!(u32).range(1..=10_000))]
-    pub reps: u32,
-    /// Runs of each combination before, which do not
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    #[arg(value_parser = clap::value_parser!(u32).range(0..=10_000))]
-    pub warmup: u32,
-    /// Runs by one worker that the efficiency split compares with, in as many of the repetitions
-    #[arg(long, value_name = "N", default_value_t = 3)]
-    pub baselines: u32,
-    #[command(flatten)]
-    pub tree: TreeArgs,
-    /// One JSON object with all runs, instead of the table or, with --output, beside it
-    #[arg(long, conflicts_with = "csv")]
-    pub json: bool,
-    /// A line per run, instead of the table or, with --output, beside it
-    #[arg(long)]
-    pub csv: bool,
-    /// Where the JSON or CSV goes; which of them follows from the name if no flag says it. A file of that name is
-    /// replaced when all is measured, and not before
-    #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
 }
 

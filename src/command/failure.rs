@@ -1,9 +1,9 @@
 //! What went wrong: a line for the user, a hint where there is one, and the exit code.
 
-use super::{BAD_INPUT, UNSOLVED};
+use super::{BAD_INPUT, STOPPED, UNSOLVED};
 use anstyle::{AnsiColor, Style};
 use std::fmt::Display;
-use std::io;
+use std::io::{self, IsTerminal};
 use std::panic::{self, AssertUnwindSafe};
 use std::process::ExitCode;
 use treeqr::Error;
@@ -30,6 +30,28 @@ impl Failure {
         }
     }
 
+    /// A signal came.
+    pub fn stopped() -> Self {
+        Failure {
+            message: "nothing was written".to_owned(),
+            hint: None,
+            code: STOPPED,
+        }
+    }
+
+    /// A signal came when the output was complete, and only words were left to be said.
+    pub fn stopped_after_writing() -> Self {
+        Failure {
+            message: "the output had been written".to_owned(),
+            ..Failure::stopped()
+        }
+    }
+
+    /// Whether a signal came: then nothing else is to be begun.
+    pub fn is_stop(&self) -> bool {
+        self.code == STOPPED
+    }
+
     /// With a line of advice below the message.
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
@@ -38,7 +60,10 @@ impl Failure {
 
     /// With the input that it concerns in front.
     pub fn about(mut self, place: impl Display) -> Self {
-        self.message = format!("{place}: {}", self.message);
+        // A signal concerns no input.
+        if !self.is_stop() {
+            self.message = format!("{place}: {}", self.message);
+        }
         self
     }
 
@@ -49,6 +74,12 @@ impl Failure {
 
     /// Tells the user, and gives the exit code.
     pub fn report(&self) -> u8 {
+        if self.is_stop() {
+            // Past what the terminal shows of Ctrl-C.
+            let gap = if io::stderr().is_terminal() { "\n" } else { "" };
+            anstream::eprintln!("{gap}stopped: {}", self.message);
+            return self.code;
+        }
         let bold = Style::new().bold();
         let error = bold.fg_color(Some(AnsiColor::Red.into()));
         let hint = bold.fg_color(Some(AnsiColor::Cyan.into()));
@@ -92,6 +123,7 @@ impl From<Error> for Failure {
             Error::Solve(SolveError::RankDeficient { what, .. }) => plain.hint(format!(
                 "only full rank can be solved so far: drop the {what}, or add equations that fix it"
             )),
+            Error::Solve(SolveError::Run(RunError::Cancelled)) => Failure::stopped(),
             Error::Solve(SolveError::Run(RunError::OutOfMemory { .. })) => plain
                 .hint("`treeqr analyse` tells what is needed; another --ordering may need less"),
             _ => plain,

@@ -15,8 +15,7 @@ pub fn run(args: &GalleryArgs) -> Result<(), Failure> {
         return page::print(&list());
     };
     stop::watch();
-    let output = args.output.as_ref().map(Output::create).transpose()?;
-    output.iter().for_each(stop::remove_at_stop);
+    let output = stop::output(args.output.as_ref())?;
     let name = name.strip_prefix("gallery:").unwrap_or(name);
     let source = Source::from(format!("gallery:{name}").as_str());
     match source.matrix() {

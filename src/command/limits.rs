@@ -1,6 +1,44 @@
-//! Values of the flags that bound a run: sizes of memory.
+//! Values of the flags that bound a run: sizes of memory, and lists of bounds to be compared.
 
+use std::num::NonZeroUsize;
 use treeqr::solver::MemoryLimit;
+
+/// A bound of a run in a list of them to be compared: `none`, or a value.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bound<T> {
+    /// As it was written.
+    pub text: String,
+    pub value: Option<T>,
+}
+
+/// No bound.
+const NONE: &str = "none";
+
+impl<T> Bound<T> {
+    fn parse(
+        text: &str,
+        parse: impl FnOnce(&str) -> Result<T, String>,
+    ) -> Result<Bound<T>, String> {
+        let value = if text == NONE {
+            None
+        } else {
+            Some(parse(text).map_err(|e| format!("{e}; or {NONE}"))?)
+        };
+        let text = text.to_owned();
+        Ok(Bound { text, value })
+    }
+}
+
+/// `none`, or a [`memory_limit`].
+pub fn memory_bound(text: &str) -> Result<Bound<MemoryLimit>, String> {
+    Bound::parse(text, memory_limit)
+}
+
+/// `none`, or a number from 1 up.
+pub fn count_bound(text: &str) -> Result<Bound<NonZeroUsize>, String> {
+    let parse = |text: &str| text.parse().map_err(|_| "a number from 1 up".to_owned());
+    Bound::parse(text, parse)
+}
 
 /// `2GiB`, `800MB`, `1048576`, or `1.2x`: so many times the peak of a sequential run.
 pub fn memory_limit(text: &str) -> Result<MemoryLimit, String> {
@@ -31,6 +69,14 @@ pub fn memory_limit(text: &str) -> Result<MemoryLimit, String> {
     Ok(MemoryLimit::Bytes((value * scale) as u64))
 }
 
+/// A [`memory_limit`] in bytes.
+pub fn memory_size(text: &str) -> Result<u64, String> {
+    match memory_limit(text)? {
+        MemoryLimit::Bytes(bytes) => Ok(bytes),
+        MemoryLimit::Relative(_) => Err("a size, as 2GiB or 800MB".to_owned()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -48,6 +94,18 @@ mod tests {
         assert_eq!(memory_limit("1.2x"), Ok(MemoryLimit::Relative(1.2)));
         for text in ["", "x", "GiB", "2 apples", "1.2.3", "-1"] {
             assert!(memory_limit(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_bound_may_be_none() {
+        assert_eq!(memory_bound("none").map(|b| b.value), Ok(None));
+        let limit = memory_bound("1x").expect("valid");
+        assert_eq!(limit.value, Some(MemoryLimit::Relative(1.0)));
+        assert_eq!(limit.text, "1x");
+        assert_eq!(count_bound("3").map(|b| b.value), Ok(NonZeroUsize::new(3)));
+        for text in ["0", "-1", "1.5", "None", ""] {
+            assert!(count_bound(text).is_err(), "{text}");
         }
     }
 }

@@ -10,6 +10,7 @@
 //! | `failure` | what went wrong, with exit code and hint |
 //! | `stop` | Ctrl-C |
 //! | `log` | TREEQR_LOG |
+//! | `limits` | sizes and limits as words |
 //! | `bar` | the progress bar |
 //! | `peak` | the machine's matrix-product speed |
 //! | `page`, `units`, `bars` | text: lines with labels, numbers with units, bars of blocks |
@@ -77,6 +78,7 @@ pub fn run() -> ExitCode {
             Command::Orderings => lists::orderings(),
             Command::Completions { shell } => lists::completions(shell),
         };
+        stop::over();
         done.map_or_else(|failure: Failure| failure.report(), |()| SOLVED)
     })
 }

@@ -5,8 +5,10 @@ use super::failure::Failure;
 use anstyle::{AnsiColor, Style};
 use std::io::{self, Write};
 
-/// Columns of a page.
+/// Columns of a page, at most.
 const WIDTH: usize = 100;
+/// A narrower terminal has to break lines itself.
+const NARROWEST: usize = 60;
 /// Columns of the labels.
 const LABEL: usize = 12;
 
@@ -22,6 +24,22 @@ pub const WORK: Style = AnsiColor::Green.on_default();
 pub const WARN: Style = AnsiColor::Yellow.on_default();
 /// What is wrong.
 pub const BAD: Style = AnsiColor::Red.on_default().bold();
+
+/// Columns of the terminal that the standard output goes to, if it is one.
+fn terminal() -> Option<usize> {
+    let (width, _) = terminal_size::terminal_size_of(io::stdout())?;
+    Some(usize::from(width.0).max(NARROWEST))
+}
+
+/// Columns of a text.
+pub fn width() -> usize {
+    terminal().map_or(WIDTH, |columns| columns.min(WIDTH))
+}
+
+/// Columns of a table, which may be wider than a text where there is room.
+pub fn table_width() -> usize {
+    terminal().unwrap_or(WIDTH)
+}
 
 /// A text in the making.
 #[derive(Default)]
@@ -48,7 +66,7 @@ impl Page {
 
     /// A labelled text without colours, broken into lines where it is too long.
     pub fn prose(&mut self, label: &str, text: &str) {
-        let lines = broken(text, WIDTH - LABEL - 3);
+        let lines = broken(text, width() - LABEL - 3);
         for (i, line) in lines.iter().enumerate() {
             self.row(if i == 0 { label } else { "" }, line);
         }
@@ -56,15 +74,22 @@ impl Page {
 
     /// A text without colours, set in by four columns and broken into lines.
     pub fn indented(&mut self, text: &str) {
-        for line in broken(text, WIDTH - 4) {
+        for line in broken(text, width() - 4) {
             self.plain(&format!("    {line}"));
         }
     }
 
     /// A text without colours, set in as far as labels and broken into lines.
     pub fn indented_by_two(&mut self, text: &str) {
-        for line in broken(text, WIDTH - 2) {
+        for line in broken(text, width() - 2) {
             self.plain(&format!("  {line}"));
+        }
+    }
+
+    /// As [`Self::indented_by_two`], to be looked up and not to be read.
+    pub fn faint(&mut self, text: &str) {
+        for line in broken(text, width() - 2) {
+            self.plain(&format!("  {FAINT}{line}{FAINT:#}"));
         }
     }
 

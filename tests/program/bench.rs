@@ -118,7 +118,8 @@ fn the_coarsest_runs_have_no_tiles() {
 
 const HEADER: &str = "matrix,rows,cols,entries,position,purpose,repetition,scheduler,threads,workers,\
 factorize_s,wall_s,tasks_s,runtime_s,idle_s,work_flop,speed_gflop_per_s,occupancy_ratio,peak_bytes,\
-tasks_count,efficiency_ratio,granularity_ratio,task_ratio,pipeline_ratio,runtime_ratio,dropped_records_count";
+tasks_count,efficiency_ratio,granularity_ratio,task_ratio,pipeline_ratio,runtime_ratio,dropped_records_count,\
+memory_limit,subtree_workers_count,window_count,sequential_peak_bytes,devices_count,time_scale_ratio";
 
 #[test]
 fn csv_has_a_line_per_run() {
@@ -133,8 +134,14 @@ fn csv_has_a_line_per_run() {
         assert_eq!(line.len(), columns.len());
         let measured = line[5] == "measure";
         for (name, cell) in columns.iter().zip(line) {
-            let of_the_split = name.ends_with("_ratio") && *name != "occupancy_ratio";
-            assert_eq!(cell.is_empty(), of_the_split && !measured, "{name}");
+            let others = ["occupancy_ratio", "time_scale_ratio"];
+            let of_the_split = name.ends_with("_ratio") && !others.contains(name);
+            let bound = ["memory_limit", "subtree_workers_count", "window_count"].contains(name);
+            assert_eq!(
+                cell.is_empty(),
+                bound || of_the_split && !measured,
+                "{name}"
+            );
         }
     }
 }
@@ -179,6 +186,17 @@ fn the_table_fits_a_page_and_names_all() {
 }
 
 #[test]
+fn a_matrix_that_lacks_rank_is_timed_when_told_so() {
+    let bench = "bench gallery:ch4-4-b2 --schedulers=lws --threads=1 --reps=1 --warmup=0";
+    let args = || bench.split(' ');
+    let done = run(args());
+    assert_eq!(done.code, 2, "{}", done.err);
+    assert!(done.err.contains("rank-deficient"), "{}", done.err);
+    let done = json(args().chain(["--any-rank", "--json"]));
+    assert_eq!(array(&done["matrices"][0]["combinations"]).len(), 1);
+}
+
+#[test]
 fn all_schedulers_are_those_of_the_table() {
     let done = json([
         "bench",
@@ -219,17 +237,135 @@ fn the_file_has_the_form_of_its_name_and_the_table_is_shown_beside_it() {
     assert_eq!(folder.names(), ["a.csv", "a.json", "b.CSV"]);
 }
 
+/// Every bound with every other, on every scheduler and number of threads; and each holds.
+#[test]
+fn bounds_multiply_and_hold() {
+    let bounds = [
+        "--memory-limit=none,1.0x",
+        "--subtree-workers=none,1",
+        "--window=20",
+    ];
+    let done = json(small(&bounds).into_iter().chain(["--json"]));
+    let variants = array(&done["variants"]);
+    let limits: Vec<_> = variants
+        .iter()
+        .map(|v| (v["memory_limit"].as_str(), v["subtree_workers"].as_u64()))
+        .collect();
+    let one = Some("1.0x");
+    let product = [(None, None), (None, Some(1)), (one, None), (one, Some(1))];
+    assert_eq!(limits, product);
+    assert!(variants.iter().all(|v| v["window"] == 20));
+    let matrix = &done["matrices"][0];
+    let mut seen = HashSet::new();
+    for combination in array(&matrix["combinations"]) {
+        let key = ["scheduler", "threads", "variant"].map(|key| combination[key].to_string());
+        assert!(seen.insert(key));
+    }
+    assert_eq!(seen.len(), 16);
+    let runs = array(&matrix["runs"]);
+    let measured = runs.iter().filter(|r| r["purpose"] == "measure");
+    assert_eq!(measured.clone().count(), 48);
+    for run in measured {
+        let bytes = |key: &str| run[key].as_u64().expect("bytes");
+        if run["variant"].as_u64() >= Some(2) {
+            assert!(
+                bytes("peak_bytes") <= bytes("sequential_peak_bytes"),
+                "{run}"
+            );
+        }
+    }
+    for baseline in runs.iter().filter(|r| r["purpose"] != "measure") {
+        assert!(baseline["variant"].is_null());
+    }
+}
+
+#[test]
+fn the_table_with_bounds_fits_a_page_and_names_them() {
+    let mut args = small(&["--memory-limit=none,1.0x", "--subtree-workers=none,1"]);
+    let done = run(args.clone());
+    assert_eq!((done.code, done.err.as_str()), (0, ""));
+    let text = &done.out;
+    assert!(
+        text.lines().all(|line| line.chars().count() <= 100),
+        "{text}"
+    );
+    for words in ["4 bounds", "limit", "subtree", "speedup", "none", "1.0x"] {
+        assert!(text.contains(words), "{words}: {text}");
+    }
+    assert!(!text.contains("window"), "{text}");
+    args.push("--window=500");
+    assert!(run(args).out.contains("with window 500"));
+}
+
+#[test]
+fn bounds_are_told_in_csv() {
+    let done = run(small(&["--memory-limit=1GiB", "--csv"]));
+    assert_eq!((done.code, done.err.as_str()), (0, ""));
+    for line in done.out.lines().skip(1) {
+        let cells: Vec<_> = line.split(',').collect();
+        let bound = if cells[5] == "measure" { "1GiB" } else { "" };
+        assert_eq!(cells[26..29], [bound, "", ""], "{line}");
+    }
+}
+
+/// An emulated machine is said to be one, its times are its own, and nothing is compared with one of ours.
+#[test]
+fn an_emulated_device_is_a_part_of_every_combination_and_said_to_be_emulated() {
+    let device = "--emulate-device=cuda0:speed=2,memory=64MiB";
+    let args = || {
+        let args =
+            SMALL.map(|word| word.replace("--schedulers=lws,eager", "--schedulers=eager,dmda"));
+        args.into_iter().chain([device.to_owned()])
+    };
+    let done = json(args().chain(["--json".to_owned()]));
+    assert_eq!(done["emulated_devices"][0]["name"], "cuda0");
+    assert_eq!(done["baselines"], 0);
+    let runs = array(&done["matrices"][0]["runs"]);
+    assert_eq!(runs.len(), 12);
+    for run in runs {
+        assert_eq!(run["time_scale"], 2.0);
+        assert_eq!(
+            run["workers"].as_u64(),
+            run["threads"].as_u64().map(|t| t + 1)
+        );
+        let s = |key: &str| run[key].as_f64().expect("seconds");
+        assert!(s("wall_s") <= s("factorize_s"), "{run}");
+    }
+    let text = run(args()).out;
+    for words in [
+        "emulated cuda0: 2 times a CPU worker, 12.0 GB/s",
+        "all times are those of the emulated machine",
+        "no runs to compare with on an emulated machine",
+    ] {
+        assert!(text.contains(words), "{words}: {text}");
+    }
+}
+
+#[test]
+fn a_limit_that_is_too_small_names_the_smallest_that_works() {
+    let done = run(small(&["--memory-limit=none,0.5x"]));
+    assert_eq!(done.code, 1, "{}", done.err);
+    assert!(
+        done.err.contains("the smallest that works is"),
+        "{}",
+        done.err
+    );
+}
+
 #[test]
 fn wrong_words_are_refused_before_anything_runs() {
     let folder = Folder::new();
     let path = folder.path("out.txt").to_str().expect("UTF-8").to_owned();
-    let faults: [(&[&str], &str); 8] = [
+    let faults: [(&[&str], &str); 11] = [
         (
             &["--schedulers", "lws,quick"],
             "unknown scheduler `quick`; known are eager",
         ),
         (&["--schedulers", ""], "unknown scheduler"),
         (&["--threads", "1,0"], "0 is not in 1..=1024"),
+        (&["--memory-limit", "2 apples"], "no unit `apples`"),
+        (&["--window", "none,0"], "a number from 1 up; or none"),
+        (&["--emulate-device", "gpu"], "is no name of a device"),
         (&["--reps", "0"], "0 is not in 1..=10000"),
         (&["--json", "--csv"], "cannot be used with"),
         (&["-o", &path], "neither JSON nor CSV"),

@@ -11,6 +11,11 @@ pub fn treeqr() -> Command {
     for name in ["COLUMNS", "NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE"] {
         command.env_remove(name);
     }
+    // Cost models of tests are not the user's.
+    command.env(
+        "XDG_CACHE_HOME",
+        concat!(env!("CARGO_TARGET_TMPDIR"), "/cache"),
+    );
     command.current_dir(env!("CARGO_MANIFEST_DIR"));
     command
 }

@@ -199,6 +199,10 @@ fn properties<T: Table>(compression: Compression) -> WriterPropertiesPtr {
         let grows = column.name.ends_with("_ns")
             || column.name.ends_with("_bytes")
             || matches!(column.name, "task" | "predecessor" | "handle");
+        if column.kind == "double" {
+            // Hardly two are the same: looking for them takes longer than all the rest.
+            properties = properties.set_column_dictionary_enabled(column.name.into(), false);
+        }
         if grows && matches!(column.kind, "uint32" | "uint64" | "int64") {
             let path = ColumnPath::from(column.name);
             properties = properties

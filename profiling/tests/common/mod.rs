@@ -69,6 +69,8 @@ pub fn random(shape: Shape) -> Trace {
         shape,
         clock: 500,
         last_of_node: Vec::new(),
+        held: Vec::new(),
+        open: Vec::new(),
     };
     maker.machine();
     while maker.tables.tasks.len() < shape.tasks {
@@ -86,6 +88,10 @@ struct Maker {
     clock: u64,
     /// The last task of each node, for its parent to wait for.
     last_of_node: Vec<Option<u32>>,
+    /// Bytes that each node still holds.
+    held: Vec<i64>,
+    /// Fronts without a parent yet, the last one last.
+    open: Vec<u32>,
 }
 
 impl Maker {
@@ -119,13 +125,7 @@ impl Maker {
     /// The next front in postorder with its tasks. Its children are fronts before it that have no parent yet.
     fn front(&mut self) {
         let node = self.tables.fronts.len() as u32;
-        let open = self
-            .tables
-            .fronts
-            .iter()
-            .filter(|front| front.parent.is_none());
-        let open: Vec<u32> = open.map(|front| front.node).collect();
-        let is_leaf = open.len() < 2 || self.random.below(3) == 0;
+        let is_leaf = self.open.len() < 2 || self.random.below(3) == 0;
         let kind = match (is_leaf, self.random.below(4)) {
             (true, 0) => FrontKind::Grouped,
             (true, 1 | 2) => FrontKind::GroupTop,
@@ -146,11 +146,14 @@ impl Maker {
         let children: Vec<u32> = match (open_group, is_leaf) {
             (Some(inner), _) => vec![inner],
             (None, true) => Vec::new(),
-            (None, false) => open[open.len() - 2..].to_vec(),
+            (None, false) => self.open[self.open.len() - 2..].to_vec(),
         };
         for &child in &children {
             self.tables.fronts[child as usize].parent = Some(node);
         }
+        self.open.truncate(self.open.len() - children.len());
+        self.open.push(node);
+        self.held.push(0);
         let (tile_rows, tile_cols) = (
             2 + self.random.below(3) as u32,
             2 + self.random.below(3) as u32,
@@ -213,8 +216,7 @@ impl Maker {
                     );
                     let clean =
                         self.task(CLEAN_FRONT, node, [None, None, None, Some(child)], &[last]);
-                    let held = self.tables.memory.iter().filter(|row| row.handle == child);
-                    let held: i64 = held.map(|row| row.delta_bytes).sum();
+                    let held = self.held[child as usize];
                     if held > 0 {
                         self.memory(clean, child, child, -held);
                     }
@@ -313,6 +315,7 @@ impl Maker {
     }
 
     fn memory(&mut self, task: u32, node: u32, handle: u32, delta_bytes: i64) {
+        self.held[handle as usize] += delta_bytes;
         self.tables.memory.push(Memory {
             time_ns: self.tables.tasks[task as usize].start_ns,
             task,

@@ -254,6 +254,22 @@ fn dmdasd_counts_only_what_goes_before() {
     }
 }
 
+/// Ten times slower on the CPU: ten tasks for the device would be enough, the fixed factor wants 25.
+#[test]
+fn heteroprio25_leaves_a_cpu_idle_that_could_help() {
+    for (name, enough) in [("heteroprio", 10), ("heteroprio25", 25)] {
+        let (script, scene) = scene(&[Place::HOST, DEVICE]);
+        script.set(|t| t.durations = [((0, 0), 100.0), ((0, 1), 10.0)].into());
+        let policy = (by_name(name).unwrap().create)(scene);
+        for id in 1..enough {
+            policy.push(task(id, 0, 0), None);
+        }
+        assert_eq!(pop(&*policy, 0), None, "{name}");
+        policy.push(task(enough, 0, 0), None);
+        assert_eq!(pop(&*policy, 0), Some(1), "{name}");
+    }
+}
+
 #[test]
 fn heteroprio_begins_with_what_a_kind_is_best_at() {
     let (script, scene) = scene(&[Place::HOST, DEVICE]);

@@ -16,8 +16,11 @@
 //!   kind, going round, the best that this one has.
 //! * Prefetch depth: 2 for workers with a memory of their own, whose data is then brought ahead; 1 on the host.
 //!
-//! Slow factors come from the cost models, over the tasks that were pushed so far. (The published policy had them fixed,
-//! 25 for example, and left CPUs idle.) Until all kinds of a bucket are measured any of them may take from it.
+//! Slow factors come from the cost models, over the tasks that were pushed so far. Until all kinds of a bucket are measured
+//! any of them may take from it.
+//!
+//! `heteroprio25` has every slow factor fixed at 25, as a published study had it, and leaves CPUs idle where a device is less
+//! than 25 times faster. It is there for the comparison.
 
 use super::queue::PriorityQueue;
 use super::{Arch, Scene, Scheduler, SchedulerEntry, Wake};
@@ -31,7 +34,14 @@ pub(super) const ENTRY: SchedulerEntry = SchedulerEntry {
     name: "heteroprio",
     about: "buckets of like tasks; each kind of worker begins with what it is best at",
     uses_models: true,
-    create: |scene| Box::new(Heteroprio::new(scene)),
+    create: |scene| Box::new(Heteroprio::new(scene, None)),
+};
+
+pub(super) const FIXED: SchedulerEntry = SchedulerEntry {
+    name: "heteroprio25",
+    about: "heteroprio that thinks a device 25 times as fast as a CPU whatever the task: what a naive model costs",
+    uses_models: true,
+    create: |scene| Box::new(Heteroprio::new(scene, Some(25.0))),
 };
 
 const DEVICE_DEPTH: usize = 2;
@@ -40,6 +50,8 @@ struct Heteroprio<'s> {
     scene: Scene<'s>,
     /// Workers by kind.
     crews: Vec<Vec<WorkerId>>,
+    /// The slow factor of all, instead of the measured ones.
+    fixed_slow_factor: Option<f64>,
     state: Mutex<State>,
     /// Tasks in buckets and own queues. Written under the lock.
     len: AtomicUsize,
@@ -96,7 +108,7 @@ impl Bucket {
         }
     }
 
-    fn gives_to(&self, arch: Arch, crews: &[Vec<WorkerId>]) -> bool {
+    fn gives_to(&self, arch: Arch, crews: &[Vec<WorkerId>], fixed: Option<f64>) -> bool {
         if !self.allowed[arch.0 as usize] || self.queue.is_empty() {
             return false;
         }
@@ -104,12 +116,12 @@ impl Bucket {
         !self.measured
             || fastest == arch
             || self.queue.len() as f64 / crews[fastest.0 as usize].len() as f64
-                >= self.slow_factor(arch)
+                >= fixed.unwrap_or_else(|| self.slow_factor(arch))
     }
 }
 
 impl<'s> Heteroprio<'s> {
-    fn new(scene: Scene<'s>) -> Self {
+    fn new(scene: Scene<'s>, fixed_slow_factor: Option<f64>) -> Self {
         let mut crews = vec![Vec::new(); scene.archs()];
         for worker in 0..scene.workers() {
             crews[scene.place(worker).arch.0 as usize].push(worker);
@@ -117,6 +129,7 @@ impl<'s> Heteroprio<'s> {
         Heteroprio {
             scene,
             crews,
+            fixed_slow_factor,
             state: Mutex::new(State {
                 buckets: Vec::new(),
                 own: std::iter::repeat_with(PriorityQueue::default)
@@ -147,7 +160,7 @@ impl<'s> Heteroprio<'s> {
     fn take(&self, buckets: &mut [Bucket], arch: Arch) -> Option<ReadyTask> {
         let giving = buckets
             .iter_mut()
-            .filter(|bucket| bucket.gives_to(arch, &self.crews));
+            .filter(|bucket| bucket.gives_to(arch, &self.crews, self.fixed_slow_factor));
         // The first of the largest: `max_by` would take the last.
         let best = giving.reduce(|best, next| {
             if next.advantage(arch) > best.advantage(arch) {

@@ -94,6 +94,7 @@ pub static SCHEDULERS: &[SchedulerEntry] = &[
     dmdas::ENTRY,
     dmdasd::ENTRY,
     heteroprio::ENTRY,
+    heteroprio::FIXED,
 ];
 
 /// The policy of that name.

@@ -50,6 +50,24 @@ pub(super) fn bind_thread(number: u32) -> bool {
         .is_ok()
 }
 
+/// Where the calling thread may run, to be given back to it with [`release`].
+#[derive(Debug)]
+pub(super) struct Freedom(CpuSet);
+
+/// As [`bind_thread`], for a while: gives what the thread could use before. `None` if nothing has changed.
+pub(super) fn bind_for_now(number: u32) -> Option<Freedom> {
+    let before = lock(topology()?).get_cpubind(CpuBindFlags::CPUBIND_THREAD)?;
+    bind_thread(number).then_some(Freedom(before))
+}
+
+/// Lets the calling thread run where it could before it was bound.
+pub(super) fn release(freedom: &Freedom) {
+    if let Some(topology) = topology() {
+        // A system that has let itself be told once and now refuses: the thread stays where it is.
+        let _ = lock(topology).set_cpubind(freedom.0.clone(), CpuBindFlags::CPUBIND_THREAD);
+    }
+}
+
 fn rank_in_core(unit: &TopologyObject) -> u32 {
     unit.sibling_rank()
 }

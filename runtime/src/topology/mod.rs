@@ -15,6 +15,7 @@ mod report;
 pub use report::{Part, PartKind, Topology};
 
 use crate::spec::WorkerId;
+use std::marker::PhantomData;
 
 /// The workers of a run and where they are.
 #[derive(Clone, Debug)]
@@ -95,6 +96,34 @@ impl Platform {
     }
 }
 
+/// The calling thread is pinned; it may run where it could before when this is dropped.
+#[derive(Debug)]
+pub struct BoundThread {
+    freedom: hardware::Freedom,
+    /// On another thread it would release the wrong one.
+    here_only: PhantomData<*const ()>,
+}
+
+impl BoundThread {
+    /// Pins the calling thread to where the only worker of a run that it starts would be. For a
+    /// [sequential run](crate::run_sequential) that is to be compared with one that has workers: by itself it pins
+    /// nobody, since several may go on side by side. `None` where pinning does not work; then nothing has changed.
+    pub fn as_first_worker() -> Option<Self> {
+        let number = Platform::discover(1).unit(0)?;
+        let freedom = hardware::bind_for_now(number)?;
+        Some(BoundThread {
+            freedom,
+            here_only: PhantomData,
+        })
+    }
+}
+
+impl Drop for BoundThread {
+    fn drop(&mut self) {
+        hardware::release(&self.freedom);
+    }
+}
+
 /// How many threads the calling thread can run side by side: its affinity mask and the control group's CPU quota, as
 /// the standard library reads them; 1 if that is not known.
 pub fn available_threads() -> usize {
@@ -131,6 +160,16 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn who_was_bound_for_a_while_is_as_free_as_before() {
+        let before = hardware::units();
+        if let Some(bound) = BoundThread::as_first_worker() {
+            assert_eq!(hardware::units(), before[..1]);
+            drop(bound);
+        }
+        assert_eq!(hardware::units(), before);
     }
 
     #[test]

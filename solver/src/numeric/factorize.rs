@@ -8,7 +8,7 @@ use crate::error::SolveError;
 use crate::plan::{Plan, Prediction, RunShape, bottom_levels, codelet};
 use crate::symbolic::Symbolic;
 use std::num::NonZeroUsize;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use treeqr_matrices::Csc;
 use treeqr_runtime::{
     Config, DataStore, Limit, Observer, RunStats, Submitter, run, run_sequential,
@@ -129,6 +129,7 @@ pub fn factorize<T: FactorScalar, O: Observer>(
         store,
         singleton_rows: singleton_rows(symbolic, a),
         singleton_rhs: singleton_rhs(symbolic, rhs, a.nrows(), nrhs),
+        entries: OnceLock::new(),
     };
     rank::check(&factors, tolerance)?;
     Ok(Factored {

@@ -4,7 +4,7 @@ use super::FactorScalar;
 use crate::analysis::groups::Unit;
 use crate::plan::{Layout, Plan, RunShape};
 use crate::symbolic::Symbolic;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use treeqr_runtime::DataStore;
 
 /// The factors of one matrix. They can be used from several threads at once.
@@ -17,6 +17,7 @@ pub struct Factors<T> {
     pub(crate) singleton_rows: Vec<Vec<(u32, T)>>,
     /// Q^H b of the singletons: entries of b, a column after the other.
     pub(crate) singleton_rhs: Vec<T>,
+    pub(crate) entries: OnceLock<Vec<[u64; 2]>>,
 }
 
 impl<T: FactorScalar> Factors<T> {
@@ -38,6 +39,15 @@ impl<T: FactorScalar> Factors<T> {
     /// Bytes that the factors take.
     pub fn bytes(&self) -> u64 {
         self.store.bytes()
+    }
+
+    /// Entries of R and of H, by front.
+    pub(crate) fn entries(&self) -> &[[u64; 2]] {
+        self.entries.get_or_init(|| {
+            let fronts = self.symbolic.tree.fronts.iter().enumerate();
+            let of = fronts.map(|(f, front)| [front.r_entries() as u64, self.symbolic.nnz_h_of(f)]);
+            of.collect()
+        })
     }
 
     pub(crate) fn plan(&self) -> Plan<'_> {
@@ -84,14 +94,20 @@ impl<T: FactorScalar> Factors<T> {
         }
     }
 
-    /// Q^H b of the pivots of front f: `out` is npiv x nrhs.
-    pub(crate) fn qhb(&self, plan: &Plan<'_>, f: usize, out: &mut [T]) {
+    /// Q^H b of the pivots of front f: calls `visit(first pivot, values)` for the parts of right-hand side `c`, from top to
+    /// bottom.
+    pub(crate) fn qhb<'a>(
+        &'a self,
+        plan: &Plan<'_>,
+        f: usize,
+        c: usize,
+        mut visit: impl FnMut(usize, &'a [T]),
+    ) {
         let npiv = plan.front(f).npiv as usize;
-        let nrhs = self.shape.nrhs;
         match plan.unit(plan.unit_of(f)) {
             Unit::Group(_) => {
-                let start = plan.front(f).r_entries();
-                out.copy_from_slice(&self.block_factors(plan, f)[start..start + npiv * nrhs]);
+                let start = plan.front(f).r_entries() + c * npiv;
+                visit(0, &self.block_factors(plan, f)[start..start + npiv]);
             }
             Unit::Tiled(_) => {
                 let t = plan.tiling(f);
@@ -99,10 +115,7 @@ impl<T: FactorScalar> Factors<T> {
                     let top = t.rows[i] as usize;
                     let tile = self.store.get_as::<T>(plan.rhs(f, i)).expect("kept");
                     let rows = t.height(i).min(npiv - top);
-                    for c in 0..nrhs {
-                        let column = &tile[c * t.height(i)..][..rows];
-                        out[c * npiv + top..c * npiv + top + rows].copy_from_slice(column);
-                    }
+                    visit(top, &tile[c * t.height(i)..][..rows]);
                 }
             }
         }

@@ -24,6 +24,7 @@ mod tiles;
 
 pub use factorize::{FactorOptions, Factored, check_rhs, factorize};
 pub use factors::Factors;
+pub(crate) use factors::RBlock;
 pub use limit::MemoryLimit;
 
 use bytemuck::Pod;

@@ -136,7 +136,7 @@ impl<'s> Plan<'s> {
     }
 
     /// Flops in real operations to flops of this run's scalar.
-    fn flops(&self, real: u64) -> u64 {
+    pub fn flops(&self, real: u64) -> u64 {
         if self.shape.complex { 4 * real } else { real }
     }
 }

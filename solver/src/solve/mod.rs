@@ -1,17 +1,30 @@
-//! Solving with the factors. The vectors of the elimination order have the singletons first, then the pivots of the
-//! fronts; several right-hand sides are columns, one after the other.
+//! Solving with the factors, as tasks on the runtime. The vectors of the elimination order have the singletons first, then
+//! the pivots of the fronts; several right-hand sides are columns, one after the other.
 //!
 //! | file | subject |
 //! | --- | --- |
-//! | `triangular` | R x = c and R^H y = c |
-//! | `orthogonal` | Q^H b and Q c |
-//! | `system` | x for least squares, square and minimum-norm problems |
+//! | `system` | what callers ask for: x for least squares, square and minimum-norm problems; R, Q and their adjoints |
+//! | `options` | threads, or none |
+//! | `program` | a solve as a sequential program of tasks: **read this first** |
+//! | `sweep` | the four ways through the tree |
+//! | `bundles`, `costs` | fronts of one task; the model of time behind it |
+//! | `app`, `walk` | the codelets: outside of the tree, and a bundle of fronts |
+//! | `triangular`, `orthogonal` | one front: R x = c and R^H y = c; Q^H and Q |
 //! | `quality` | residuals of a solution, from A itself |
 
+mod app;
+mod bundles;
+mod costs;
+mod options;
 mod orthogonal;
+mod program;
 mod quality;
+mod sweep;
 mod system;
 mod triangular;
+mod walk;
 
-pub use orthogonal::Rotated;
+pub use options::SolveOptions;
 pub use quality::{Quality, quality};
+pub use sweep::SOLVE_CODELETS;
+pub use system::Rotated;

@@ -1,56 +1,347 @@
-//! x for the problem that the shape of A poses.
+//! What callers ask of the factors: each is a program of one or two sweeps through the tree.
 
-use super::orthogonal::Rotated;
+use super::app::App;
+use super::bundles::Bundles;
+use super::costs::Costs;
+use super::options::SolveOptions;
+use super::program::{Down, Head, Program, Up, Vector};
+use super::sweep::Sweep;
 use crate::error::SolveError;
 use crate::numeric::{FactorScalar, Factors, check_rhs};
+use treeqr_runtime::{Config, DataStore, Observer, Submitter, run, run_sequential};
 
+/// Q^H b in its two parts.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rotated<T> {
+    /// The part that R belongs to, in elimination order: as many entries as the factorized matrix has columns.
+    pub head: Vec<T>,
+    /// The rest: its norm is the norm of the least-squares residual.
+    pub rest: Vec<T>,
+}
+
+/// x and its parts. Vectors have their columns, one for each right-hand side, one after the other.
+///
+/// All of these are tasks on the runtime, over the tree and over blocks of 32 right-hand sides. Results are bitwise the
+/// same for every number of workers, every scheduler and every bundling of fronts. A column's result does not depend on
+/// the other columns; on their number it depends where a front in tiles has part in Q, by the width of its block (32, or what
+/// is left for the last one), since matrix products of other widths may sum in another order.
+///
+/// Those without options have [`SolveOptions::default`], and nobody looks on.
 impl<T: FactorScalar> Factors<T> {
-    /// The solution for the right-hand sides that were given to the factorization, column by column. 2 nnz(R) flops each.
+    /// The solution for the right-hand sides that were given to the factorization. 2 nnz(R) flops each.
+    ///
+    /// # Errors
+    /// [`SolveError::Run`]: whatever ends the run.
     ///
     /// # Panics
     /// When the factorization was given none.
-    pub fn solution(&self) -> Vec<T> {
-        let (n, nrhs) = (self.symbolic.work_cols(), self.nrhs());
+    pub fn solution(&self) -> Result<Vec<T>, SolveError> {
+        self.solution_with(SolveOptions::of_nobody(), &())
+    }
+
+    /// As [`Self::solution`], with options, and somebody who looks on.
+    ///
+    /// # Errors
+    /// As [`Self::solution`].
+    ///
+    /// # Panics
+    /// As [`Self::solution`].
+    pub fn solution_with<O: Observer>(
+        &self,
+        options: &SolveOptions,
+        observer: &O,
+    ) -> Result<Vec<T>, SolveError> {
+        let nrhs = self.nrhs();
         assert!(nrhs > 0, "the factorization was given no right-hand side");
-        let singles = self.symbolic.singletons.len();
-        let plan = self.plan();
-        let mut c = vec![T::zero(); n * nrhs];
-        for k in 0..nrhs {
-            c[k * n..k * n + singles]
-                .copy_from_slice(&self.singleton_rhs[k * singles..(k + 1) * singles]);
-        }
-        let mut part = Vec::new();
-        for (f, front) in self.symbolic.tree.fronts.iter().enumerate() {
-            let npiv = front.npiv as usize;
-            part.resize(npiv * nrhs, T::zero());
-            self.qhb(&plan, f, &mut part);
-            for k in 0..nrhs {
-                let first = k * n + singles + front.first_pivot as usize;
-                c[first..first + npiv].copy_from_slice(&part[k * npiv..(k + 1) * npiv]);
-            }
-        }
-        self.solve_r(&c, nrhs)
+        let down = Down {
+            sweep: Sweep::R,
+            head: Head::Kept,
+            rest: &[],
+        };
+        self.outer(None, down, nrhs, options, observer)
     }
 
     /// The solutions for `nrhs` right-hand sides, columns of as many entries as A has rows: of min ||b - A x|| for a tall
     /// A, of A x = b for a square one, and the shortest x with A x = b for a wide one (A^H = Q R: x = Q R^{-H} b).
+    /// 4 nnz(H) + 2 nnz(R) flops each.
     ///
     /// # Errors
-    /// [`SolveError`]: Q was not kept, a wrong length, values that are not finite.
+    /// [`SolveError`]: Q was not kept, a wrong length, values that are not finite, and whatever ends the run.
     pub fn solve(&self, b: &[T], nrhs: usize) -> Result<Vec<T>, SolveError> {
+        self.solve_with(b, nrhs, SolveOptions::of_nobody(), &())
+    }
+
+    /// As [`Self::solve`], with options, and somebody who looks on.
+    ///
+    /// # Errors
+    /// As [`Self::solve`].
+    pub fn solve_with<O: Observer>(
+        &self,
+        b: &[T],
+        nrhs: usize,
+        options: &SolveOptions,
+        observer: &O,
+    ) -> Result<Vec<T>, SolveError> {
         check_rhs(b, self.symbolic.nrows(), nrhs)?;
-        if self.symbolic.transposed {
-            let head = self.solve_r_adjoint(b, nrhs);
-            self.apply_q(
-                &Rotated {
-                    head,
-                    rest: Vec::new(),
-                },
-                nrhs,
-            )
+        let (what, first, second) = if self.symbolic.transposed {
+            ("Q c", Sweep::RAdjoint, Sweep::Q)
         } else {
-            let c = self.apply_q_adjoint(b, nrhs)?;
-            Ok(self.solve_r(&c.head, nrhs))
+            ("Q^H b", Sweep::QAdjoint, Sweep::R)
+        };
+        self.check_q(what)?;
+        let up = Up {
+            sweep: first,
+            outer: b,
+            keep_rest: false,
+        };
+        let down = Down {
+            sweep: second,
+            head: Head::Up,
+            rest: &[],
+        };
+        self.outer(Some(up), down, nrhs, options, observer)
+    }
+
+    /// Q^H b for `nrhs` columns of as many entries as the factorized matrix has rows. 4 nnz(H) flops a column.
+    ///
+    /// # Errors
+    /// [`SolveError::NoQ`] when Q was not kept; [`SolveError::Run`].
+    ///
+    /// # Panics
+    /// When b has another length.
+    pub fn apply_q_adjoint(&self, b: &[T], nrhs: usize) -> Result<Rotated<T>, SolveError> {
+        self.apply_q_adjoint_with(b, nrhs, SolveOptions::of_nobody(), &())
+    }
+
+    /// As [`Self::apply_q_adjoint`], with options, and somebody who looks on.
+    ///
+    /// # Errors
+    /// As [`Self::apply_q_adjoint`].
+    ///
+    /// # Panics
+    /// As [`Self::apply_q_adjoint`].
+    pub fn apply_q_adjoint_with<O: Observer>(
+        &self,
+        b: &[T],
+        nrhs: usize,
+        options: &SolveOptions,
+        observer: &O,
+    ) -> Result<Rotated<T>, SolveError> {
+        let rows = self.symbolic.work_rows();
+        assert_eq!(b.len(), rows * nrhs, "Q^H b: shape of b");
+        self.check_q("Q^H b")?;
+        let up = Up {
+            sweep: Sweep::QAdjoint,
+            outer: b,
+            keep_rest: true,
+        };
+        self.head(up, nrhs, options, observer)
+    }
+
+    /// Q c, the inverse of [`Self::apply_q_adjoint`]; an empty `rest` counts as zero. 4 nnz(H) flops a column.
+    ///
+    /// # Errors
+    /// [`SolveError::NoQ`] when Q was not kept; [`SolveError::Run`].
+    ///
+    /// # Panics
+    /// When c has other lengths.
+    pub fn apply_q(&self, c: &Rotated<T>, nrhs: usize) -> Result<Vec<T>, SolveError> {
+        self.apply_q_with(c, nrhs, SolveOptions::of_nobody(), &())
+    }
+
+    /// As [`Self::apply_q`], with options, and somebody who looks on.
+    ///
+    /// # Errors
+    /// As [`Self::apply_q`].
+    ///
+    /// # Panics
+    /// As [`Self::apply_q`].
+    pub fn apply_q_with<O: Observer>(
+        &self,
+        c: &Rotated<T>,
+        nrhs: usize,
+        options: &SolveOptions,
+        observer: &O,
+    ) -> Result<Vec<T>, SolveError> {
+        let (m, n) = (self.symbolic.work_rows(), self.symbolic.work_cols());
+        assert_eq!(c.head.len(), n * nrhs, "Q c: shape of c");
+        assert!(
+            c.rest.is_empty() || c.rest.len() == (m - n) * nrhs,
+            "Q c: shape of the rest"
+        );
+        self.check_q("Q c")?;
+        let down = Down {
+            sweep: Sweep::Q,
+            head: Head::Given(&c.head),
+            rest: &c.rest,
+        };
+        self.outer(None, down, nrhs, options, observer)
+    }
+
+    /// R x = c. `c` is in elimination order, the result in the numbering of the columns of the factorized matrix.
+    /// 2 nnz(R) flops a column.
+    ///
+    /// # Errors
+    /// [`SolveError::Run`].
+    ///
+    /// # Panics
+    /// When c has another length.
+    pub fn solve_r(&self, c: &[T], nrhs: usize) -> Result<Vec<T>, SolveError> {
+        self.solve_r_with(c, nrhs, SolveOptions::of_nobody(), &())
+    }
+
+    /// As [`Self::solve_r`], with options, and somebody who looks on.
+    ///
+    /// # Errors
+    /// As [`Self::solve_r`].
+    ///
+    /// # Panics
+    /// As [`Self::solve_r`].
+    pub fn solve_r_with<O: Observer>(
+        &self,
+        c: &[T],
+        nrhs: usize,
+        options: &SolveOptions,
+        observer: &O,
+    ) -> Result<Vec<T>, SolveError> {
+        assert_eq!(
+            c.len(),
+            self.symbolic.work_cols() * nrhs,
+            "R x = c: shape of c"
+        );
+        let down = Down {
+            sweep: Sweep::R,
+            head: Head::Given(c),
+            rest: &[],
+        };
+        self.outer(None, down, nrhs, options, observer)
+    }
+
+    /// R^H y = c. `c` is in the numbering of the columns of the factorized matrix, the result in elimination order.
+    /// 2 nnz(R) flops a column.
+    ///
+    /// # Errors
+    /// [`SolveError::Run`].
+    ///
+    /// # Panics
+    /// When c has another length.
+    pub fn solve_r_adjoint(&self, c: &[T], nrhs: usize) -> Result<Vec<T>, SolveError> {
+        self.solve_r_adjoint_with(c, nrhs, SolveOptions::of_nobody(), &())
+    }
+
+    /// As [`Self::solve_r_adjoint`], with options, and somebody who looks on.
+    ///
+    /// # Errors
+    /// As [`Self::solve_r_adjoint`].
+    ///
+    /// # Panics
+    /// As [`Self::solve_r_adjoint`].
+    pub fn solve_r_adjoint_with<O: Observer>(
+        &self,
+        c: &[T],
+        nrhs: usize,
+        options: &SolveOptions,
+        observer: &O,
+    ) -> Result<Vec<T>, SolveError> {
+        let cols = self.symbolic.work_cols();
+        assert_eq!(c.len(), cols * nrhs, "R^H y = c: shape of c");
+        let up = Up {
+            sweep: Sweep::RAdjoint,
+            outer: c,
+            keep_rest: false,
+        };
+        Ok(self.head(up, nrhs, options, observer)?.head)
+    }
+
+    fn check_q(&self, what: &'static str) -> Result<(), SolveError> {
+        if self.has_q() {
+            Ok(())
+        } else {
+            Err(SolveError::NoQ { what })
         }
+    }
+
+    /// A program that ends at the leaves, and the outer vector it leaves there.
+    fn outer<O: Observer>(
+        &self,
+        up: Option<Up<'_, T>>,
+        down: Down<'_, T>,
+        nrhs: usize,
+        options: &SolveOptions,
+        observer: &O,
+    ) -> Result<Vec<T>, SolveError> {
+        let [x] = self.run(up, Some(down), nrhs, options, observer, [Vector::Outer])?;
+        Ok(x)
+    }
+
+    /// A program that ends at the roots, and what it leaves there.
+    fn head<O: Observer>(
+        &self,
+        up: Up<'_, T>,
+        nrhs: usize,
+        options: &SolveOptions,
+        observer: &O,
+    ) -> Result<Rotated<T>, SolveError> {
+        let results = [Vector::Head, Vector::Rest];
+        let [head, rest] = self.run(Some(up), None, nrhs, options, observer, results)?;
+        Ok(Rotated { head, rest })
+    }
+
+    /// Runs a program; gives those of its vectors, the blocks in one array.
+    fn run<O: Observer, const N: usize>(
+        &self,
+        up: Option<Up<'_, T>>,
+        down: Option<Down<'_, T>>,
+        nrhs: usize,
+        options: &SolveOptions,
+        observer: &O,
+        results: [Vector; N],
+    ) -> Result<[Vec<T>; N], SolveError> {
+        let program = Program {
+            up,
+            down,
+            nrhs,
+            singletons: !self.symbolic.singletons.is_empty(),
+        };
+        let plan = self.plan();
+        let costs = Costs::new(self, &program);
+        let workers = costs.workers(options);
+        let fronts = &self.symbolic.tree.fronts;
+        let bundles = Bundles::new(fronts, &costs.front_ns, costs.bundle_ns(workers, options));
+        let app = App::new(self, plan, program, bundles);
+        let (program, bundles) = (&app.program, &app.bundles);
+        let mut store = DataStore::new(program.handles(bundles));
+        let submit = |submitter: &mut Submitter<'_>| {
+            let mut tasks = Vec::new();
+            for block in 0..program.blocks() {
+                program.tasks(bundles, block, &mut tasks);
+                costs.complete(&app, &mut tasks);
+                for task in tasks.drain(..) {
+                    submitter.submit(task)?;
+                }
+            }
+            Ok(())
+        };
+        let config = Config {
+            threads: workers.max(1),
+            // Nothing of a solve runs there.
+            devices: Vec::new(),
+            ..options.run.clone()
+        };
+        if workers == 0 {
+            run_sequential(&config, &app, &mut store, observer, submit)?;
+        } else {
+            run(&config, &app, &mut store, observer, submit)?;
+        }
+        Ok(results.map(|vector| {
+            let blocks = (0..program.blocks()).filter(|_| program.has(vector));
+            let parts: Vec<&[T]> = blocks
+                .map(|block| {
+                    let handle = program.vector(bundles, block, vector);
+                    store.get_as(handle).expect("the run has left it")
+                })
+                .collect();
+            parts.concat()
+        }))
     }
 }

@@ -1,122 +1,99 @@
-//! Triangular systems with R, front by front.
+//! Triangular systems with R: one front's rows of it, and the rows of the singletons.
+//!
+//! Takes R and a block of vectors, columns one after the other; changes the block in place. Knows no tree.
 
-use crate::numeric::{FactorScalar, Factors};
+use crate::analysis::cleanup::Singleton;
+use crate::numeric::{FactorScalar, RBlock};
 
-impl<T: FactorScalar> Factors<T> {
-    /// R x = c. `c` is in elimination order, the result in the numbering of the columns of the factorized matrix.
-    /// 2 nnz(R) flops per right-hand side.
-    pub(crate) fn solve_r(&self, c: &[T], nrhs: usize) -> Vec<T> {
-        let n = self.symbolic.work_cols();
-        let singles = self.symbolic.singletons.len();
-        let plan = self.plan();
-        let tree = &self.symbolic.tree;
-        let mut x = vec![T::zero(); n * nrhs];
-        let mut right = Vec::new();
-        for (f, front) in tree.fronts.iter().enumerate().rev() {
-            let npiv = front.npiv as usize;
-            let r = self.r(&plan, f);
-            right.clear();
-            for k in 0..nrhs {
-                let first = k * n + singles + front.first_pivot as usize;
-                right.extend_from_slice(&c[first..first + npiv]);
-            }
-            for (j, &position) in tree.cols(f).iter().enumerate().rev() {
-                let column = tree.col_order[position as usize] as usize;
-                if j < npiv {
-                    let diagonal = r.diagonal(j);
-                    for k in 0..nrhs {
-                        right[k * npiv + j] /= diagonal;
-                        x[k * n + column] = right[k * npiv + j];
-                    }
-                }
-                r.column(j, |row, values| {
-                    // The diagonal entry itself was used above.
-                    let len = if row + values.len() == j + 1 {
-                        values.len() - 1
-                    } else {
-                        values.len()
-                    };
-                    for k in 0..nrhs {
-                        let xj = x[k * n + column];
-                        let part = &mut right[k * npiv + row..k * npiv + row + len];
-                        for (t, &v) in part.iter_mut().zip(&values[..len]) {
-                            *t -= v * xj;
-                        }
-                    }
-                });
-            }
+/// Columns of the factorized matrix and the values there, of a row on which a singleton pivots.
+pub(super) type Row<T> = Vec<(u32, T)>;
+
+/// A front's part of R x = c. `z` has `n` rows, x at the bottom and c in the `npiv` on top, which become x.
+/// 2 nnz flops a column.
+pub(super) fn solve_front<T: FactorScalar>(r: &RBlock<'_, T>, npiv: usize, n: usize, z: &mut [T]) {
+    for j in (0..n).rev() {
+        if j < npiv {
+            let diagonal = r.diagonal(j);
+            z.iter_mut().skip(j).step_by(n).for_each(|x| *x /= diagonal);
         }
-        for (s, single) in self.symbolic.singletons.iter().enumerate().rev() {
-            for k in 0..nrhs {
-                let mut value = c[k * n + s];
-                let mut pivot = T::one();
-                for &(col, v) in &self.singleton_rows[s] {
-                    if col == single.col {
-                        pivot = v;
-                    } else {
-                        value -= v * x[k * n + col as usize];
-                    }
+        r.column(j, |row, values| {
+            let values = above_diagonal(j, row, values);
+            for column in z.chunks_exact_mut(n) {
+                let x = column[j];
+                let part = &mut column[row..row + values.len()];
+                for (t, &v) in part.iter_mut().zip(values) {
+                    *t -= v * x;
                 }
-                x[k * n + single.col as usize] = value / pivot;
             }
-        }
-        x
+        });
     }
+}
 
-    /// R^H y = c. `c` is in the numbering of the columns of the factorized matrix, the result in elimination order.
-    /// 2 nnz(R) flops per right-hand side.
-    pub(crate) fn solve_r_adjoint(&self, c: &[T], nrhs: usize) -> Vec<T> {
-        let n = self.symbolic.work_cols();
-        let singles = self.symbolic.singletons.len();
-        let plan = self.plan();
-        let tree = &self.symbolic.tree;
-        let mut left = c.to_vec();
-        let mut y = vec![T::zero(); n * nrhs];
-        for (s, single) in self.symbolic.singletons.iter().enumerate() {
-            let row = &self.singleton_rows[s];
-            let pivot = row
-                .iter()
-                .find(|e| e.0 == single.col)
-                .expect("a singleton has its pivot")
-                .1;
-            for k in 0..nrhs {
-                let value = left[k * n + single.col as usize] / pivot.conj();
-                y[k * n + s] = value;
-                for &(col, v) in row.iter().filter(|e| e.0 != single.col) {
-                    left[k * n + col as usize] -= v.conj() * value;
-                }
+/// A front's part of R^H y = c. `z` has `n` rows of c, from which what lies below in the tree has been taken; y takes the
+/// place of the `npiv` on top, and is taken from the others. 2 nnz flops a column.
+pub(super) fn solve_front_adjoint<T: FactorScalar>(
+    r: &RBlock<'_, T>,
+    npiv: usize,
+    n: usize,
+    z: &mut [T],
+) {
+    for j in 0..n {
+        r.column(j, |row, values| {
+            let values = above_diagonal(j, row, values);
+            for column in z.chunks_exact_mut(n) {
+                let known = &column[row..row + values.len()];
+                let dot: T = values.iter().zip(known).map(|(v, &t)| v.conj() * t).sum();
+                column[j] -= dot;
+            }
+        });
+        if j < npiv {
+            let diagonal = r.diagonal(j).conj();
+            z.iter_mut().skip(j).step_by(n).for_each(|y| *y /= diagonal);
+        }
+    }
+}
+
+/// A part of column j, from `row` on, without the diagonal entry.
+fn above_diagonal<T>(j: usize, row: usize, values: &[T]) -> &[T] {
+    let with_diagonal = row + values.len() == j + 1;
+    &values[..values.len() - usize::from(with_diagonal)]
+}
+
+/// The singletons' part of R x = c for one column: `c(s)` in elimination order; in `x` the other columns are known.
+pub(super) fn solve_singletons<T: FactorScalar>(
+    singletons: &[Singleton],
+    rows: &[Row<T>],
+    c: impl Fn(usize) -> T,
+    x: &mut [T],
+) {
+    for (s, single) in singletons.iter().enumerate().rev() {
+        let mut value = c(s);
+        let mut pivot = T::one();
+        for &(col, v) in &rows[s] {
+            if col == single.col {
+                pivot = v;
+            } else {
+                value -= v * x[col as usize];
             }
         }
-        for (f, front) in tree.fronts.iter().enumerate() {
-            let npiv = front.npiv as usize;
-            let r = self.r(&plan, f);
-            let first = singles + front.first_pivot as usize;
-            for (j, &position) in tree.cols(f).iter().enumerate() {
-                let column = tree.col_order[position as usize] as usize;
-                let diagonal = (j < npiv).then(|| r.diagonal(j));
-                for k in 0..nrhs {
-                    let mut value = left[k * n + column];
-                    r.column(j, |row, values| {
-                        let len = if row + values.len() == j + 1 {
-                            values.len() - 1
-                        } else {
-                            values.len()
-                        };
-                        let known = &y[k * n + first + row..k * n + first + row + len];
-                        let dot: T = values[..len]
-                            .iter()
-                            .zip(known)
-                            .map(|(&v, &t)| v.conj() * t)
-                            .sum();
-                        value -= dot;
-                    });
-                    match diagonal {
-                        Some(d) => y[k * n + first + j] = value / d.conj(),
-                        None => left[k * n + column] = value,
-                    }
-                }
-            }
+        x[single.col as usize] = value / pivot;
+    }
+}
+
+/// The singletons' part of R^H y = c for one column: y goes to the head of `y`, and is taken from `c`.
+pub(super) fn solve_singletons_adjoint<T: FactorScalar>(
+    singletons: &[Singleton],
+    rows: &[Row<T>],
+    c: &mut [T],
+    y: &mut [T],
+) {
+    for (s, single) in singletons.iter().enumerate() {
+        let pivot = rows[s].iter().find(|e| e.0 == single.col);
+        let pivot = pivot.expect("a singleton has its pivot").1;
+        let value = c[single.col as usize] / pivot.conj();
+        y[s] = value;
+        for &(col, v) in rows[s].iter().filter(|e| e.0 != single.col) {
+            c[col as usize] -= v.conj() * value;
         }
-        y
     }
 }

@@ -21,11 +21,13 @@ pub enum Standing {
     Alone,
 }
 
-/// A scheduler with a number of threads.
+/// A scheduler with a number of threads and bounds.
 #[derive(Clone, Debug)]
 pub struct Compared {
     pub scheduler: &'static str,
     pub threads: usize,
+    /// Which of the plan's.
+    pub variant: usize,
     /// Wall times of the factorization, sorted, in seconds.
     pub times_s: Vec<f64>,
     /// The run in the middle; of an even number the faster of the two.
@@ -34,6 +36,8 @@ pub struct Compared {
     pub efficiency: Efficiency,
     /// The largest of all runs.
     pub peak_bytes: u64,
+    /// Median time on one thread over that on all, where both were measured.
+    pub speedup: Option<f64>,
     pub standing: Standing,
 }
 
@@ -63,27 +67,49 @@ impl Compared {
 pub fn compare(plan: &Plan, measured: &Measured) -> Vec<Compared> {
     let mut all = Vec::new();
     for &threads in &plan.threads {
-        let each = plan.schedulers.iter();
-        let mut group: Vec<_> = each
-            .map(|entry| combination(measured, entry.name, threads))
-            .collect();
+        let mut group = Vec::new();
+        for entry in &plan.schedulers {
+            let variants = 0..plan.variants.len();
+            group.extend(variants.map(|v| combination(measured, entry.name, threads, v)));
+        }
         judge(&mut group);
         all.extend(group);
     }
+    speedups(&mut all);
     all
 }
 
-fn combination(measured: &Measured, scheduler: &'static str, threads: usize) -> Compared {
+/// Compares each with the same on one thread.
+fn speedups(all: &mut [Compared]) {
+    let alone = all.iter().filter(|one| one.threads == 1);
+    let alone: Vec<_> = alone
+        .map(|one| (one.scheduler, one.variant, one.median_s()))
+        .collect();
+    for one in all.iter_mut().filter(|one| one.threads > 1) {
+        let same = |other: &&(&str, usize, f64)| (other.0, other.1) == (one.scheduler, one.variant);
+        let on_one = alone.iter().find(same);
+        one.speedup = on_one.map(|(_, _, s)| s / one.median_s().max(1e-9));
+    }
+}
+
+fn combination(
+    measured: &Measured,
+    scheduler: &'static str,
+    threads: usize,
+    variant: usize,
+) -> Compared {
     let samples = measured.samples.iter();
     let mut mine: Vec<_> = samples
         .filter(|s| s.purpose == Purpose::Measure)
-        .filter(|s| s.scheduler == scheduler && s.threads == threads)
+        .filter(|s| s.scheduler == scheduler && s.threads == threads && s.variant == Some(variant))
         .collect();
     mine.sort_by_key(|s| s.time);
     let median_run = mine[(mine.len() - 1) / 2].clone();
     Compared {
         scheduler,
         threads,
+        variant,
+        speedup: None,
         times_s: mine.iter().map(|s| s.time.as_secs_f64()).collect(),
         efficiency: measured.efficiency(&median_run.split, threads),
         peak_bytes: mine.iter().map(|s| s.peak_bytes).max().unwrap_or(0),
@@ -127,11 +153,11 @@ fn judge(group: &mut [Compared]) {
     }
     let by_median = |a: &&Compared, b: &&Compared| a.median_s().total_cmp(&b.median_s());
     let best = group.iter().min_by(by_median).expect("two at least");
-    let (name, best_s) = (best.scheduler, best.times_s.clone());
+    let (name, variant, best_s) = (best.scheduler, best.variant, best.times_s.clone());
     // Many comparisons find a difference by chance in one of them.
     let chance = CHANCE / (group.len() - 1) as f64;
     for one in group {
-        one.standing = if one.scheduler == name {
+        one.standing = if (one.scheduler, one.variant) == (name, variant) {
             Standing::Fastest
         } else if rank_sum_p(&best_s, &one.times_s) > chance {
             Standing::NotTold
@@ -154,6 +180,8 @@ mod tests {
             position: 0,
             scheduler,
             threads: 2,
+            variant: (purpose == Purpose::Measure).then_some(0),
+            time_scale: 1.0,
             time: Duration::from_millis(ms),
             split: TimeSplit {
                 workers: 2,
@@ -166,6 +194,7 @@ mod tests {
             flops: 1_000_000_000,
             tasks: 7,
             peak_bytes: 100 + ms,
+            sequential_peak_bytes: 100,
             dropped: 0,
         };
         ms.iter().enumerate().map(sample).collect()
@@ -173,7 +202,7 @@ mod tests {
 
     fn times(scheduler: &'static str, ms: &[u64]) -> Compared {
         let samples = samples(Purpose::Measure, scheduler, ms);
-        combination(&measured(samples), scheduler, 2)
+        combination(&measured(samples), scheduler, 2, 0)
     }
 
     fn measured(samples: Vec<Sample>) -> Measured {
@@ -189,7 +218,7 @@ mod tests {
         all.extend(samples(Purpose::Measure, "lws", &[1]));
         all.extend(samples(Purpose::OneWorker, "sequential", &[15, 10, 900]));
         all.extend(samples(Purpose::Coarsest, "sequential", &[9, 12, 10]));
-        let ws = combination(&measured(all), "ws", 2);
+        let ws = combination(&measured(all), "ws", 2, 0);
         assert_eq!(ws.range_s(), (0.010, 0.050));
         assert_eq!(ws.quartiles_s(), (0.020, 0.040));
         assert_eq!((ws.median_s(), ws.median_run.repetition), (0.030, 3));
@@ -200,6 +229,23 @@ mod tests {
         close(ws.efficiency.task, 15.0 / 30.0);
         close(ws.efficiency.pipeline, 0.8);
         close(ws.efficiency.runtime, 0.75);
+    }
+
+    #[test]
+    fn speedup_is_over_the_same_on_one_thread() {
+        let of = |scheduler, threads, variant, ms| Compared {
+            threads,
+            variant,
+            ..times(scheduler, &[ms])
+        };
+        let mut all = [
+            of("ws", 1, 0, 100),
+            of("ws", 1, 1, 256),
+            of("ws", 2, 1, 128),
+            of("lws", 2, 0, 10),
+        ];
+        speedups(&mut all);
+        assert_eq!(all.map(|one| one.speedup), [None, None, Some(2.0), None]);
     }
 
     #[test]

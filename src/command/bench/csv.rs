@@ -1,15 +1,17 @@
 //! The outcome as CSV: a line per run, units in the names of the columns, nothing where a value does not exist.
 
-use super::Outcome;
 use super::measure::{Measured, Purpose, Sample};
+use super::variant::AXES;
+use super::{Outcome, Plan};
 
 /// The names of the columns. More may come, at the end.
 pub const HEADER: &str = "matrix,rows,cols,entries,position,purpose,repetition,scheduler,threads,workers,\
 factorize_s,wall_s,tasks_s,runtime_s,idle_s,work_flop,speed_gflop_per_s,occupancy_ratio,peak_bytes,\
-tasks_count,efficiency_ratio,granularity_ratio,task_ratio,pipeline_ratio,runtime_ratio,dropped_records_count";
+tasks_count,efficiency_ratio,granularity_ratio,task_ratio,pipeline_ratio,runtime_ratio,dropped_records_count,\
+memory_limit,subtree_workers_count,window_count,sequential_peak_bytes,devices_count,time_scale_ratio";
 
 /// The header and all runs. Matrices that failed have none.
-pub fn lines(outcomes: &[Outcome]) -> String {
+pub fn lines(plan: &Plan, outcomes: &[Outcome]) -> String {
     let mut text = format!("{HEADER}\n");
     for outcome in outcomes {
         let a = &outcome.problem.loaded.matrix;
@@ -17,7 +19,7 @@ pub fn lines(outcomes: &[Outcome]) -> String {
         let matrix = format!("{matrix},{},{},{}", a.nrows(), a.ncols(), a.nnz());
         if let Ok((measured, _)) = &outcome.done {
             for sample in &measured.samples {
-                text.push_str(&line(&matrix, sample, measured));
+                text.push_str(&line(plan, &matrix, sample, measured));
                 text.push('\n');
             }
         }
@@ -25,7 +27,7 @@ pub fn lines(outcomes: &[Outcome]) -> String {
     text
 }
 
-fn line(matrix: &str, s: &Sample, measured: &Measured) -> String {
+fn line(plan: &Plan, matrix: &str, s: &Sample, measured: &Measured) -> String {
     let seconds = |ns: u64| ns as f64 / 1e9;
     let split = &s.split;
     let efficiency = (s.purpose == Purpose::Measure).then(|| measured.efficiency(split, s.threads));
@@ -33,6 +35,15 @@ fn line(matrix: &str, s: &Sample, measured: &Measured) -> String {
         [e.product(), e.granularity, e.task, e.pipeline, e.runtime]
     });
     let factors = factors.map(|f| f.map_or(String::new(), |f| f.to_string()));
+    let bounds = AXES.map(|axis| {
+        let variant = s.variant.map(|number| &plan.variants[number]);
+        let text = variant.map_or("none", axis.text);
+        if text == "none" { "" } else { text }.to_owned()
+    });
+    let devices = match s.purpose {
+        Purpose::Measure => plan.devices.len(),
+        _ => 0,
+    };
     let cells = [
         matrix.to_owned(),
         s.position.to_string(),
@@ -53,6 +64,10 @@ fn line(matrix: &str, s: &Sample, measured: &Measured) -> String {
         s.tasks.to_string(),
         factors.join(","),
         s.dropped.to_string(),
+        bounds.join(","),
+        s.sequential_peak_bytes.to_string(),
+        devices.to_string(),
+        s.time_scale.to_string(),
     ];
     cells.join(",")
 }

@@ -2,6 +2,7 @@
 
 use super::compare::{Compared, Standing};
 use super::measure::{Measured, Purpose, Sample};
+use super::variant::Variant;
 use super::{Outcome, Plan};
 use serde_json::{Value, json};
 use treeqr::VERSION;
@@ -17,7 +18,17 @@ pub fn object(plan: &Plan, outcomes: &[Outcome]) -> Value {
         "reps": plan.reps,
         "warmup": plan.warmup,
         "baselines": plan.baselines,
+        "variants": plan.variants.iter().map(variant).collect::<Vec<_>>(),
+        "emulated_devices": plan.devices.iter().map(|d| json!({
+            "name": d.name,
+            "speed": d.speed,
+            "speeds": d.speeds.iter().map(|(c, s)| (c.clone(), (*s).into())).collect::<serde_json::Map<_, _>>(),
+            "bandwidth_bytes_per_s": d.bandwidth,
+            "latency_s": d.latency_ns / 1e9,
+            "memory_bytes": d.memory_bytes,
+        })).collect::<Vec<_>>(),
         "options": {
+            "any_rank": plan.any_rank,
             "ordering": plan.options.ordering,
             "mb": plan.options.mb,
             "nb": plan.options.nb,
@@ -26,6 +37,15 @@ pub fn object(plan: &Plan, outcomes: &[Outcome]) -> Value {
         },
         "matrices": matrices,
         "version": VERSION,
+    })
+}
+
+fn variant(variant: &Variant) -> Value {
+    let text = |text: &str| (text != "none").then(|| text.to_owned());
+    json!({
+        "memory_limit": text(&variant.memory_limit.text),
+        "subtree_workers": variant.subtree_workers.value,
+        "window": variant.window.value,
     })
 }
 
@@ -55,6 +75,7 @@ fn combination(one: &Compared) -> Value {
     json!({
         "scheduler": one.scheduler,
         "threads": one.threads,
+        "variant": one.variant,
         "median_s": one.median_s(),
         "min_s": min,
         "max_s": max,
@@ -63,6 +84,7 @@ fn combination(one: &Compared) -> Value {
         "gflops": one.gflops(),
         "occupancy": one.median_run.occupancy,
         "peak_bytes": one.peak_bytes,
+        "speedup": one.speedup,
         "efficiency": efficiency(&one.efficiency),
         "fastest": matches!(one.standing, Standing::Fastest | Standing::Alone),
         "told_from_fastest": one.standing == Standing::Slower,
@@ -81,6 +103,7 @@ fn run(sample: &Sample, measured: &Measured) -> Value {
         "repetition": sample.repetition,
         "scheduler": sample.scheduler,
         "threads": sample.threads,
+        "variant": sample.variant,
         "workers": split.workers,
         "factorize_s": sample.time.as_secs_f64(),
         "wall_s": seconds(split.wall_ns),
@@ -93,6 +116,8 @@ fn run(sample: &Sample, measured: &Measured) -> Value {
         "flops": sample.flops,
         "tasks": sample.tasks,
         "peak_bytes": sample.peak_bytes,
+        "sequential_peak_bytes": sample.sequential_peak_bytes,
+        "time_scale": sample.time_scale,
         "dropped_records": sample.dropped,
     })
 }

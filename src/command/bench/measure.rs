@@ -2,17 +2,19 @@
 //!
 //! Takes a matrix and a [`Plan`]; gives a [`Sample`] per run. The tree is cut for a number of workers, so each number has an
 //! analysis of its own. One repetition is: the runs on one worker to compare with (in the first ones), then every
-//! scheduler with every number of threads, beginning with another one each time, so that none always comes first.
+//! scheduler with every number of threads and every bound, beginning with another one each time, so that none always comes first.
 
 use super::super::bar::Bar;
 use super::super::failure::Failure;
 use super::super::input::Problem;
+use super::super::stop::Cancellable;
 use super::super::units::plural;
 use super::Plan;
+use super::variant::{Variant, varying, words};
 use std::sync::Arc;
 use std::time::Duration;
 use treeqr::profiling::TimeSplit;
-use treeqr::runtime::SchedulerEntry;
+use treeqr::runtime::{BoundThread, CancelHandle, ModelStore, SchedulerEntry};
 use treeqr::solver::{AUTO, ORDERINGS};
 use treeqr::{
     Config, FactorOptions, Options, Progress, Solution, Symbolic, analyse, solve_analysed,
@@ -55,14 +57,21 @@ pub struct Sample {
     pub scheduler: &'static str,
     /// The number of threads that the tree was cut for, and the workers of a [`Purpose::Measure`].
     pub threads: usize,
-    /// Wall time of the factorization.
+    /// Which of the plan's; none where it was to compare with.
+    pub variant: Option<usize>,
+    /// Wall time of the factorization, on the emulated machine if there is one.
     pub time: Duration,
+    /// How many times slower than the emulated machine the run was; 1 where nothing is emulated. `time` and `split` are
+    /// wall times over this.
+    pub time_scale: f64,
     pub split: TimeSplit,
     /// Part of the time in tasks, from the first to the end of the last task.
     pub occupancy: f64,
     pub flops: u64,
     pub tasks: u64,
     pub peak_bytes: u64,
+    /// The peak of a sequential run, which a relative memory limit is a multiple of.
+    pub sequential_peak_bytes: u64,
     /// Records that did not fit: where there are some, the times above lack something.
     pub dropped: u64,
 }
@@ -88,32 +97,49 @@ struct Job<'a> {
     purpose: Purpose,
     scheduler: Option<&'static SchedulerEntry>,
     threads: usize,
+    /// With its number in the plan.
+    variant: Option<(usize, &'a Variant)>,
     symbolic: &'a Arc<Symbolic>,
 }
 
 impl Job<'_> {
-    fn name(&self) -> String {
+    fn name(&self, plan: &Plan) -> String {
         match (self.purpose, self.scheduler) {
             (Purpose::Coarsest, _) => "fronts whole, one worker".to_owned(),
             (_, None) => "in order, one worker".to_owned(),
-            (_, Some(scheduler)) => format!(
-                "{} on {}",
-                scheduler.name,
-                plural(self.threads, "thread", "threads")
-            ),
+            (_, Some(scheduler)) => {
+                let threads = plural(self.threads, "thread", "threads");
+                let mut name = format!("{} on {threads}", scheduler.name);
+                if let Some((_, variant)) = self.variant {
+                    for word in words(variant, varying(&plan.variants)) {
+                        name.push_str(&format!(", {word}"));
+                    }
+                }
+                name
+            }
         }
     }
 
-    fn options(&self) -> FactorOptions {
-        let mut run = Config::with_threads(self.threads);
-        if let Some(scheduler) = self.scheduler {
-            run.scheduler = scheduler;
-        }
-        FactorOptions {
-            run,
+    fn options(&self, plan: &Plan, cancel: CancelHandle) -> FactorOptions {
+        let mut options = FactorOptions {
+            run: Config {
+                cancel,
+                models: ModelStore::Cache,
+                ..Config::with_threads(self.threads)
+            },
             sequential: self.scheduler.is_none(),
+            // No size is negative, so none is negligible.
+            tolerance: plan.any_rank.then_some(-1.0),
             ..FactorOptions::default()
+        };
+        if let Some(scheduler) = self.scheduler {
+            options.run.scheduler = scheduler;
+            options.run.devices.clone_from(&plan.devices);
         }
+        if let Some((_, variant)) = self.variant {
+            variant.bound(&mut options);
+        }
+        options
     }
 }
 
@@ -134,11 +160,16 @@ pub fn measure(problem: &Problem, plan: &Plan, bar: &Bar) -> Result<Measured, Fa
     let all =
         (plan.warmup + plan.reps) as usize * once + baseline_rounds as usize * baselines.len();
     let mut done = 0;
+    let cancellable = Cancellable::begin();
     let mut run = |job: Job<'_>| {
-        bar.runs(format!("{}: {}", problem.source, job.name()), done, all);
+        let name = format!("{}: {}", problem.source, job.name(plan));
+        bar.runs(name, done, all);
         done += 1;
         let progress = Progress::default();
-        solve_analysed(job.symbolic, a, &b, 1, &job.options(), &progress).map_err(about)
+        let options = job.options(plan, cancellable.handle());
+        // Without a scheduler the work is done on this thread: it has to stay where a worker would.
+        let _bound = options.sequential.then(BoundThread::as_first_worker);
+        solve_analysed(job.symbolic, a, &b, 1, &options, &progress).map_err(about)
     };
     for _ in 0..plan.warmup {
         let compared_with = (plan.baselines > 0).then_some(&baselines);
@@ -157,16 +188,18 @@ pub fn measure(problem: &Problem, plan: &Plan, bar: &Bar) -> Result<Measured, Fa
             samples.push(sample(job, repetition, samples.len(), &solution));
         }
     }
+    cancellable.end()?;
     let symbolic = trees.cut[0].clone();
     Ok(Measured { symbolic, samples })
 }
 
 /// What there is to run in a repetition: on one worker, to compare with, and all combinations.
-fn jobs<'a>(plan: &Plan, trees: &'a Trees) -> (Vec<Job<'a>>, Vec<Job<'a>>) {
+fn jobs<'a>(plan: &'a Plan, trees: &'a Trees) -> (Vec<Job<'a>>, Vec<Job<'a>>) {
     let on_one = |purpose, threads, symbolic| Job {
         purpose,
         scheduler: None,
         threads,
+        variant: None,
         symbolic,
     };
     let by_threads = || plan.threads.iter().copied().zip(&trees.cut);
@@ -176,15 +209,20 @@ fn jobs<'a>(plan: &Plan, trees: &'a Trees) -> (Vec<Job<'a>>, Vec<Job<'a>>) {
         .map(|symbolic| on_one(Purpose::Coarsest, 1, symbolic));
     let one_worker = by_threads().map(|(threads, s)| on_one(Purpose::OneWorker, threads, s));
     let baselines = whole.into_iter().chain(one_worker).collect();
-    let combinations = by_threads().flat_map(|(threads, symbolic)| {
-        plan.schedulers.iter().map(move |&scheduler| Job {
-            purpose: Purpose::Measure,
-            scheduler: Some(scheduler),
-            threads,
-            symbolic,
-        })
-    });
-    (baselines, combinations.collect())
+    let mut combinations = Vec::new();
+    for (threads, symbolic) in by_threads() {
+        for &scheduler in &plan.schedulers {
+            let each = plan.variants.iter().enumerate();
+            combinations.extend(each.map(|variant| Job {
+                purpose: Purpose::Measure,
+                scheduler: Some(scheduler),
+                threads,
+                variant: Some(variant),
+                symbolic,
+            }));
+        }
+    }
+    (baselines, combinations)
 }
 
 /// The analyses of a matrix.
@@ -223,18 +261,32 @@ fn analyses(problem: &Problem, plan: &Plan) -> Result<Trees, treeqr::Error> {
 
 fn sample(job: &Job<'_>, repetition: u32, position: usize, solution: &Solution<f64>) -> Sample {
     let (run, summary) = (&solution.run, solution.run.summary());
+    let (stats, scale) = (run.stats(), run.stats().time_scale);
+    let split = TimeSplit::of(&run.recording().runs[0]);
+    let emulated = |ns: u64| (ns as f64 / scale).round() as u64;
+    // What comes before the run is not in slow motion.
+    let before = solution.factorize_time.saturating_sub(stats.elapsed);
     Sample {
         purpose: job.purpose,
         repetition,
         position,
-        scheduler: run.stats().scheduler,
+        scheduler: stats.scheduler,
         threads: job.threads,
-        time: solution.factorize_time,
-        split: TimeSplit::of(&run.recording().runs[0]),
+        variant: job.variant.map(|(number, _)| number),
+        time: before + stats.elapsed.div_f64(scale),
+        time_scale: scale,
+        split: TimeSplit {
+            workers: split.workers,
+            wall_ns: emulated(split.wall_ns),
+            tasks_ns: emulated(split.tasks_ns),
+            runtime_ns: emulated(split.runtime_ns),
+            idle_ns: emulated(split.idle_ns),
+        },
         occupancy: summary.occupancy,
         flops: summary.flops,
-        tasks: run.stats().tasks,
-        peak_bytes: run.stats().peak_bytes,
+        tasks: stats.tasks,
+        peak_bytes: stats.peak_bytes,
+        sequential_peak_bytes: run.prediction().peak_bytes as u64,
         dropped: summary.dropped,
     }
 }

@@ -2,20 +2,25 @@
 //!
 //! | file | subject |
 //! | --- | --- |
+//! | `args`, `variant` | the flags; the bounds of a run that are compared |
 //! | `measure` | the runs, interleaved, and what each leaves behind |
 //! | `compare` | runs into medians, spreads and efficiencies; the fastest, and who can't be told from it |
 //! | `statistics` | quantiles, and the rank-sum test |
-//! | `table`, `json`, `csv` | the outcome for people and for programs |
+//! | `table`, `columns`, `json`, `csv` | the outcome for people and for programs |
 
+mod args;
+mod columns;
 mod compare;
 mod csv;
 mod json;
 mod measure;
 mod statistics;
 mod table;
+mod variant;
+
+pub use args::BenchArgs;
 
 use super::bar::Bar;
-use super::cli::BenchArgs;
 use super::failure::Failure;
 use super::input::{Problem, chosen_schedulers, read_matrix};
 use super::{page, stop};
@@ -23,13 +28,19 @@ use compare::Compared;
 use measure::Measured;
 use std::path::Path;
 use treeqr::Options;
-use treeqr::matrices::Output;
-use treeqr::runtime::SchedulerEntry;
+use treeqr::runtime::{DeviceSpec, SchedulerEntry};
+use variant::{Variant, variants};
 
 /// What is to be run on every matrix.
 struct Plan {
     schedulers: Vec<&'static SchedulerEntry>,
     threads: Vec<usize>,
+    /// At least one.
+    variants: Vec<Variant>,
+    /// Emulated, beside the threads.
+    devices: Vec<DeviceSpec>,
+    /// Whether matrices may lack rank.
+    any_rank: bool,
     reps: u32,
     warmup: u32,
     baselines: u32,
@@ -54,8 +65,7 @@ pub fn run(args: &BenchArgs) -> Result<(), Failure> {
     stop::watch();
     let form = form(args)?;
     let plan = plan(args)?;
-    let output = args.output.as_ref().map(Output::create).transpose()?;
-    output.iter().for_each(stop::remove_at_stop);
+    let output = stop::output(args.output.as_ref())?;
     let shown = output.is_some() || form.is_none();
 
     // A name that is wrong is to be known before hours of runs.
@@ -71,7 +81,10 @@ pub fn run(args: &BenchArgs) -> Result<(), Failure> {
     let mut outcomes = Vec::with_capacity(problems.len());
     for problem in problems {
         let bar = Bar::new();
-        let done = measure::measure(&problem, &plan, &bar);
+        let done = match measure::measure(&problem, &plan, &bar) {
+            Err(failure) if failure.is_stop() => return Err(failure),
+            done => done,
+        };
         drop(bar);
         let done = done.map(|measured| {
             let compared = compare::compare(&plan, &measured);
@@ -79,7 +92,7 @@ pub fn run(args: &BenchArgs) -> Result<(), Failure> {
         });
         let outcome = Outcome { problem, done };
         if shown && let Ok((measured, compared)) = &outcome.done {
-            page::print(&table::matrix(&outcome.problem, measured, compared))?;
+            page::print(&table::matrix(&plan, &outcome.problem, measured, compared))?;
         }
         outcomes.push(outcome);
     }
@@ -90,7 +103,7 @@ pub fn run(args: &BenchArgs) -> Result<(), Failure> {
     if let (Some(form), true) = (form, any) {
         let text = match form {
             Form::Json => format!("{:#}\n", json::object(&plan, &outcomes)),
-            Form::Csv => csv::lines(&outcomes),
+            Form::Csv => csv::lines(&plan, &outcomes),
         };
         match output {
             Some(output) => output.write_with(|w| w.write_all(text.as_bytes()))?,
@@ -146,7 +159,15 @@ fn plan(args: &BenchArgs) -> Result<Plan, Failure> {
         threads,
         reps: args.reps,
         warmup: args.warmup,
-        baselines: args.baselines.min(args.reps),
+        // A machine that is not this one is not measured by one of this one's processors.
+        baselines: if args.emulate_device.is_empty() {
+            args.baselines.min(args.reps)
+        } else {
+            0
+        },
+        variants: variants(&args.memory_limit, &args.subtree_workers, &args.window),
+        any_rank: args.any_rank,
+        devices: args.emulate_device.clone(),
         options: args.tree.options(1)?,
     })
 }

@@ -1,48 +1,15 @@
 //! The outcome as a table of at most 100 columns: a block per matrix, a group of lines per number of threads.
 
 use super::super::input::Problem;
-use super::super::page::{FAINT, NAME, Page, TITLE, WARN, WORK};
+use super::super::page::{NAME, Page, TITLE, WARN, WORK, table_width};
 use super::super::units::{count, plural, si, time};
 use super::Plan;
+use super::columns::{Column, Columns, Look, SIZES, SPEEDS, Scale, TIMES};
 use super::compare::{Compared, Standing};
 use super::measure::{Measured, Purpose};
+use super::variant::{AXES, varying, words};
 use std::time::Duration;
-
-/// How the numbers of a column are written.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Scale {
-    unit: &'static str,
-    /// How many of the unit are in one of the base unit.
-    factor: f64,
-    decimals: usize,
-}
-
-const TIMES: [(&str, f64); 3] = [("s", 1.0), ("ms", 1e3), ("µs", 1e6)];
-const SPEEDS: [(&str, f64); 1] = [("", 1.0)];
-const SIZES: [(&str, f64); 4] = [("GB", 1e-9), ("MB", 1e-6), ("kB", 1e-3), ("B", 1.0)];
-
-impl Scale {
-    /// The first unit in which the smallest value is at least 1, and three digits of it.
-    fn of(units: &[(&'static str, f64)], values: impl Iterator<Item = f64>) -> Self {
-        let smallest = values.fold(f64::INFINITY, f64::min);
-        let fits = units.iter().find(|u| smallest * u.1 >= 1.0);
-        let &(unit, factor) = fits.unwrap_or(&units[units.len() - 1]);
-        let decimals = match smallest * factor {
-            x if x >= 99.5 => 0,
-            x if x >= 9.95 => 1,
-            _ => 2,
-        };
-        Scale {
-            unit,
-            factor,
-            decimals,
-        }
-    }
-
-    fn text(&self, value: f64) -> String {
-        format!("{:.*}", self.decimals, value * self.factor)
-    }
-}
+use treeqr::runtime::DeviceSpec;
 
 /// `1`, `1 and 2`, `1, 2 and 4`.
 fn listed(words: &[String]) -> String {
@@ -59,66 +26,152 @@ pub fn head(plan: &Plan, matrices: usize) -> String {
         [one] => one.name.to_owned(),
         all => format!("{} schedulers", all.len()),
     };
-    let mut page = Page::default();
-    page.title(
-        "Bench",
-        &format!(
-            "{}, {schedulers}, {} {}: {} each after {}",
-            plural(matrices, "matrix", "matrices"),
-            listed(&threads),
-            if plan.threads == [1] {
-                "thread"
-            } else {
-                "threads"
-            },
-            plural(plan.reps as usize, "repetition", "repetitions"),
-            match plan.warmup {
-                0 => "no warm-up".to_owned(),
-                1 => "a warm-up".to_owned(),
-                n => format!("{n} warm-ups"),
-            },
-        ),
+    let threads = format!(
+        "{} {}",
+        listed(&threads),
+        if plan.threads == [1] {
+            "thread"
+        } else {
+            "threads"
+        }
     );
+    let mut what = vec![plural(matrices, "matrix", "matrices"), schedulers, threads];
+    if plan.variants.len() > 1 {
+        what.push(plural(plan.variants.len(), "bound", "bounds"));
+    }
+    let mut page = Page::default();
+    page.title("Bench", &what.join(", "));
+    page.indented_by_two(&format!(
+        "{} each after {}",
+        plural(plan.reps as usize, "repetition", "repetitions"),
+        match plan.warmup {
+            0 => "no warm-up".to_owned(),
+            1 => "a warm-up".to_owned(),
+            n => format!("{n} warm-ups"),
+        },
+    ));
+    let same = AXES.iter().filter(|axis| {
+        let differs = varying(&plan.variants).any(|other| other.name == axis.name);
+        !differs && (axis.text)(&plan.variants[0]) != "none"
+    });
+    let same = words(&plan.variants[0], same);
+    if !same.is_empty() {
+        page.indented_by_two(&format!("with {}", listed(&same)));
+    }
+    for device in &plan.devices {
+        page.plain(&format!("  {WARN}emulated{WARN:#} {}", described(device)));
+    }
+    if !plan.devices.is_empty() {
+        page.indented_by_two("all times are those of the emulated machine");
+    }
     page.text()
 }
 
+/// `cuda0: 8 times a CPU worker (geqrt 0.5), 12.0 GB/s, latency 10.0 µs, 512 MB`.
+fn described(device: &DeviceSpec) -> String {
+    let others = device.speeds.iter();
+    let others: Vec<_> = others
+        .map(|(codelet, s)| format!("{codelet} {s}"))
+        .collect();
+    let others = match others.len() {
+        0 => String::new(),
+        _ => format!(" ({})", others.join(", ")),
+    };
+    format!(
+        "{}: {} times a CPU worker{others}, {}, latency {}, {}",
+        device.name,
+        device.speed,
+        si(device.bandwidth, "B/s"),
+        time(Duration::from_nanos(device.latency_ns as u64)).trim_end(),
+        si(device.memory_bytes as f64, "B"),
+    )
+}
+
 /// The block of a matrix.
-pub fn matrix(problem: &Problem, measured: &Measured, all: &[Compared]) -> String {
+pub fn matrix(plan: &Plan, problem: &Problem, measured: &Measured, all: &[Compared]) -> String {
     let mut page = Page::default();
     page.gap();
     describe(&mut page, problem, measured, all);
     page.gap();
-    let scales = Scales {
-        times: Scale::of(&TIMES, all.iter().map(Compared::median_s)),
-        speeds: Scale::of(&SPEEDS, all.iter().map(Compared::gflops)),
-        sizes: Scale::of(&SIZES, all.iter().map(|one| one.peak_bytes as f64)),
-    };
-    let heads = ["e", "gran", "task", "pipe", "runt"].map(|head| format!("{head:>5}"));
-    page.plain(&format!(
-        "{FAINT}{:16}{:>8}{:>18}{:>7}{:>9}{:>6}{:>8} {}{FAINT:#}",
-        "",
-        "median",
-        "min – max",
-        "iqr",
-        "GFlop/s",
-        "busy",
-        "peak",
-        heads.concat()
-    ));
-    let (time, size) = (scales.times.unit, scales.sizes.unit);
-    page.plain(&format!(
-        "{FAINT}{:16}{time:>8}{time:>18}{time:>7}{:>9}{:>6}{size:>8}{FAINT:#}",
-        "", "", "%"
-    ));
+    let label = all.iter().map(|one| one.scheduler.len()).max().unwrap_or(0);
+    // Set in by four, and a mark.
+    let columns = Columns::fitting(table_width(), 6 + label, columns(plan, all));
+    columns.heads().iter().for_each(|line| page.plain(line));
+    let mut number = 0;
     for group in all.chunk_by(|a, b| a.threads == b.threads) {
         let threads = plural(group[0].threads, "thread", "threads");
         page.plain(&format!("  {NAME}{threads}{NAME:#}"));
+        let mut above = "";
         for one in group {
-            page.plain(&line(one, &scales));
+            let (style, mark) = match one.standing {
+                Standing::Fastest => (WORK.bold(), "●"),
+                Standing::NotTold => (WORK, "≈"),
+                Standing::Slower | Standing::Alone => (anstyle::Style::new(), " "),
+            };
+            // Its bounds follow in lines of their own.
+            let name = if one.scheduler == above {
+                ""
+            } else {
+                one.scheduler
+            };
+            above = one.scheduler;
+            page.plain(&columns.line(number, &format!("    {mark} {name}"), style));
+            number += 1;
         }
     }
-    notes(&mut page, measured, all);
+    notes(&mut page, plan, measured, all);
     page.text()
+}
+
+/// All columns that have something to say. Where the page is too narrow, those go first that others tell too.
+fn columns(plan: &Plan, all: &[Compared]) -> Vec<Column> {
+    let cells = |cell: &dyn Fn(&Compared) -> String| all.iter().map(cell).collect::<Vec<_>>();
+    let times = Scale::of(&TIMES, all.iter().map(Compared::median_s));
+    let speeds = Scale::of(&SPEEDS, all.iter().map(Compared::gflops));
+    let sizes = Scale::of(&SIZES, all.iter().map(|one| one.peak_bytes as f64));
+    let mut columns = Vec::new();
+    for axis in varying(&plan.variants) {
+        let text = |one: &Compared| (axis.text)(&plan.variants[one.variant]).to_owned();
+        columns.push(Column::new(axis.head, "", cells(&text)).look(Look::OfTheLine));
+    }
+    let median = cells(&|one| times.text(one.median_s()));
+    columns.push(Column::new("median", times.unit, median).look(Look::OfTheLine));
+    let range = cells(&|one| {
+        let (min, max) = one.range_s();
+        format!("{} – {}", times.text(min), times.text(max))
+    });
+    columns.push(Column::new("min – max", times.unit, range).spare(4));
+    let iqr = cells(&|one| {
+        let (q1, q3) = one.quartiles_s();
+        times.text(q3 - q1)
+    });
+    columns.push(Column::new("iqr", times.unit, iqr).spare(3));
+    if all.iter().any(|one| one.speedup.is_some()) {
+        let text = |one: &Compared| one.speedup.map_or(String::new(), |s| format!("{s:.2}"));
+        columns.push(Column::new("speedup", "", cells(&text)));
+    }
+    let gflops = cells(&|one| speeds.text(one.gflops()));
+    columns.push(Column::new("GFlop/s", "", gflops).spare(2));
+    let busy = cells(&|one| format!("{:.0}", 100.0 * one.median_run.occupancy));
+    columns.push(Column::new("busy", "%", busy).spare(1));
+    let peak = cells(&|one| sizes.text(one.peak_bytes as f64));
+    columns.push(Column::new("peak", sizes.unit, peak));
+    type Factor = fn(&Compared) -> Option<f64>;
+    let factors: [(&str, Factor); 5] = [
+        ("e", |one| one.efficiency.product()),
+        ("gran", |one| one.efficiency.granularity),
+        ("task", |one| one.efficiency.task),
+        ("pipe", |one| one.efficiency.pipeline),
+        ("runt", |one| one.efficiency.runtime),
+    ];
+    for (head, of) in factors {
+        if all.iter().any(|one| of(one).is_some()) {
+            let text = |one: &Compared| of(one).map_or("–".to_owned(), |f| format!("{f:.2}"));
+            let look = if head == "e" { Look::Bold } else { Look::Plain };
+            columns.push(Column::new(head, "", cells(&text)).look(look));
+        }
+    }
+    columns
 }
 
 fn describe(page: &mut Page, problem: &Problem, measured: &Measured, all: &[Compared]) {
@@ -157,44 +210,16 @@ fn describe(page: &mut Page, problem: &Problem, measured: &Measured, all: &[Comp
     ));
 }
 
-/// How the columns of a block are written.
-struct Scales {
-    times: Scale,
-    speeds: Scale,
-    sizes: Scale,
-}
-
-fn line(one: &Compared, scales: &Scales) -> String {
-    let (style, mark) = match one.standing {
-        Standing::Fastest => (WORK.bold(), "●"),
-        Standing::NotTold => (WORK, "≈"),
-        Standing::Slower | Standing::Alone => (anstyle::Style::new(), " "),
-    };
-    let times = &scales.times;
-    let ((min, max), (q1, q3)) = (one.range_s(), one.quartiles_s());
-    let range = format!("{} – {}", times.text(min), times.text(max));
-    let e = &one.efficiency;
-    let parts = [e.granularity, e.task, e.pipeline, e.runtime].map(factor);
-    format!(
-        "    {style}{mark} {:<10}{:>8}{style:#}{range:>18}{:>7}{:>9}{:>6.0}{:>8} {TITLE}{}{TITLE:#}{}",
-        one.scheduler,
-        times.text(one.median_s()),
-        times.text(q3 - q1),
-        scales.speeds.text(one.gflops()),
-        100.0 * one.median_run.occupancy,
-        scales.sizes.text(one.peak_bytes as f64),
-        factor(e.product()),
-        parts.concat(),
-    )
-}
-
-/// ` 0.98`, or a dash for what was not measured; in five columns.
-fn factor(value: Option<f64>) -> String {
-    value.map_or("    –".to_owned(), |v| format!("{v:>5.2}"))
-}
-
 /// One line for each number of threads on who is the fastest, and what else must be known.
-fn notes(page: &mut Page, measured: &Measured, all: &[Compared]) {
+fn notes(page: &mut Page, plan: &Plan, measured: &Measured, all: &[Compared]) {
+    let name = |one: &Compared| {
+        let bounds = words(&plan.variants[one.variant], varying(&plan.variants));
+        match (&plan.schedulers[..], &bounds[..]) {
+            (_, []) => one.scheduler.to_owned(),
+            ([_], bounds) => bounds.join(", "),
+            (_, bounds) => format!("{} ({})", one.scheduler, bounds.join(", ")),
+        }
+    };
     let mut any = false;
     for group in all.chunk_by(|a, b| a.threads == b.threads) {
         let Some(best) = group.iter().find(|one| one.standing == Standing::Fastest) else {
@@ -207,11 +232,11 @@ fn notes(page: &mut Page, measured: &Measured, all: &[Compared]) {
         let not_told = group
             .iter()
             .filter(|one| one.standing == Standing::NotTold)
-            .map(|one| one.scheduler)
+            .map(name)
             .collect::<Vec<_>>();
         let threads = plural(best.threads, "thread", "threads");
         let reps = plural(best.times_s.len(), "repetition", "repetitions");
-        let name = best.scheduler;
+        let name = name(best);
         page.indented_by_two(&if not_told.is_empty() {
             format!("{threads}: {name} is the fastest")
         } else if not_told.len() + 1 == group.len() {
@@ -230,7 +255,11 @@ fn notes(page: &mut Page, measured: &Measured, all: &[Compared]) {
     }
     let compared_with = |s: &&super::measure::Sample| s.purpose == Purpose::Coarsest;
     if measured.samples.iter().filter(compared_with).count() == 0 {
-        page.indented_by_two("no runs to compare with (--baselines 0): no e, gran and task");
+        page.indented_by_two(if plan.devices.is_empty() {
+            "no runs to compare with (--baselines 0): no e, gran and task"
+        } else {
+            "no runs to compare with on an emulated machine: no e, gran and task"
+        });
     }
 }
 
@@ -238,8 +267,8 @@ fn notes(page: &mut Page, measured: &Measured, all: &[Compared]) {
 pub fn legend(plan: &Plan) -> String {
     let mut page = Page::default();
     page.gap();
-    let mut faint = |text: &str| page.plain(&format!("  {FAINT}{text}{FAINT:#}"));
-    if plan.schedulers.len() > 1 {
+    let mut faint = |text: &str| page.faint(text);
+    if plan.schedulers.len() * plan.variants.len() > 1 {
         faint("● smallest median   ≈ not told from it (rank-sum test, 5 % over all comparisons)");
     }
     faint(
@@ -259,16 +288,6 @@ pub fn legend(plan: &Plan) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn columns_have_a_unit_and_digits_that_suit_their_smallest_value() {
-        let of = |units, values: &[f64]| Scale::of(units, values.iter().copied());
-        assert_eq!(of(&TIMES, &[12.0, 0.5]).text(12.0), "12000");
-        assert_eq!(of(&TIMES, &[12.0]).text(0.25), "0.2");
-        assert_eq!(of(&TIMES, &[1e-9]).unit, "µs");
-        let size = of(&SIZES, &[2.5e7, 1e9]);
-        assert_eq!((size.unit, size.text(1e9).as_str()), ("MB", "1000.0"));
-    }
 
     #[test]
     fn lists_read_as_text() {

@@ -12,7 +12,6 @@ use super::input::{Problem, Rhs, read_matrix, read_rhs};
 use super::{page, peak, stop};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
-use treeqr::matrices::Output;
 use treeqr::profiling::Summary;
 use treeqr::profiling::trace::{Manifest, Status};
 use treeqr::{Dense, Progress, Solution, analyse, solve_analysed};
@@ -40,9 +39,8 @@ pub fn run(args: &SolveArgs) -> Result<(), Failure> {
     stop::watch();
     let options = args.analysis.options()?;
     trace::check(args)?;
-    let output = args.output.as_ref().map(Output::create).transpose()?;
-    output.iter().for_each(stop::remove_at_stop);
-    let factor = args.run.options(args.analysis.threads.into());
+    let output = stop::output(args.output.as_ref())?;
+    let mut factor = args.run.options(args.analysis.threads.into());
 
     let bar = Bar::new();
     bar.phase("reading");
@@ -57,7 +55,9 @@ pub fn run(args: &SolveArgs) -> Result<(), Failure> {
     let symbolic = analyse(a.pattern(), &options).map_err(about)?;
     let (analysed, analysed_at) = (begin.elapsed() - read, Instant::now());
 
-    let progress = Progress::default();
+    let progress = Progress::new(trace::record_options(args));
+    let cancellable = stop::Cancellable::begin();
+    factor.run.cancel = cancellable.handle();
     bar.factorize(&progress);
     let nrhs = b.ncols();
     let solved = solve_analysed(&symbolic, a, b.values(), nrhs, &factor, &progress);
@@ -78,6 +78,7 @@ pub fn run(args: &SolveArgs) -> Result<(), Failure> {
             return Err(about(error));
         }
     };
+    cancellable.end()?;
     let factorized = analysed_at + solution.factorize_time;
     steps.factorized = Some(factorized);
     steps.solved = Some(factorized + solution.solve_time);

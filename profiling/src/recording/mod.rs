@@ -1,17 +1,22 @@
 //! The tables of recorded runs, in nanoseconds.
 //!
-//! Takes the tracks of the threads; gives one set of plain, sorted tables a run. Knows no file format and no metric.
+//! Takes what the threads wrote (`assemble.rs`); gives one set of plain, sorted tables a run. Knows no file format and no
+//! metric.
 //!
 //! All times are nanoseconds since the recorder was made. A task that failed, or that a failed run never started, has no
 //! row. Dependencies are not a table: they follow from the accesses in the order of submission
 //! (`treeqr_runtime::Dependencies`), and so do not depend on which task happened to be done when.
 
+mod assemble;
+mod drops;
+
+pub(crate) use assemble::assemble;
+pub use drops::{DropReason, Drops};
+
 use crate::clock::Calibration;
 use crate::metrics::Summary;
-use crate::recorder::RawRun;
-use crate::track::Buffer;
 use treeqr_runtime::{
-    Access, CodeletId, Handle, Lane, MemoryNode, TaskId, TransferKind, WorkerState,
+    Access, CodeletId, Handle, Lane, MemoryNode, StallReason, TaskId, TransferKind, WorkerState,
 };
 
 /// What a recorder kept.
@@ -35,8 +40,8 @@ impl Recording {
     }
 }
 
-/// The tables of one run.
-#[derive(Clone, Debug, PartialEq)]
+/// The tables of one run. The default is a run of nothing.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct RecordedRun {
     /// Name of the scheduler; `sequential` for none.
     pub scheduler: &'static str,
@@ -66,18 +71,24 @@ pub struct RecordedRun {
     pub states: Vec<StateRow>,
     /// By the time when they were asked for.
     pub transfers: Vec<TransferRow>,
-    /// By time.
+    /// By time: the submission waited.
     pub stalls: Vec<StallRow>,
-    /// By time.
+    /// By time: records went from memory to a file, so that the recorder itself took some of the machine.
     pub spills: Vec<SpillRow>,
-    /// Records for which there was no room.
+    /// Bytes of the records that are in the tables, as they were written.
+    pub record_bytes: u64,
+    /// Records that were made and are in no table; the sum of `drops`.
     pub dropped: u64,
-    /// Threads that never handed their records back: they panicked outside of a task.
+    /// The same by kind.
+    pub drops: Drops,
+    /// Why, if any were dropped.
+    pub drop_reason: Option<DropReason>,
+    /// Threads that never handed their records back: they panicked outside of a task. Nothing of theirs is in the tables.
     pub lost_tracks: usize,
 }
 
 impl RecordedRun {
-    /// Rows of all tables.
+    /// Rows of all tables that threads of the run recorded.
     pub fn kept(&self) -> u64 {
         let tables = [
             self.tasks.len(),
@@ -85,8 +96,14 @@ impl RecordedRun {
             self.memory.len(),
             self.states.len(),
             self.transfers.len(),
+            self.stalls.len(),
         ];
         tables.iter().sum::<usize>() as u64
+    }
+
+    /// Bytes of records that went through a file.
+    pub fn spilled_bytes(&self) -> u64 {
+        self.spills.iter().map(|spill| spill.bytes).sum()
     }
 }
 
@@ -116,6 +133,8 @@ pub struct TaskRow {
     pub node: u32,
     /// Its parameters.
     pub params: [u32; 6],
+    /// How many tasks were left in the queue that it was taken from.
+    pub queued: u32,
     /// Its priority.
     pub priority: i64,
     /// Its floating-point operations.
@@ -126,40 +145,12 @@ pub struct TaskRow {
     pub submit_ns: u64,
     /// When it had nothing left to wait for.
     pub ready_ns: u64,
-    /// When the scheduler gave it to its worker.
+    /// When the scheduler handed it to its worker; from then to `start_ns` its data came to a device.
     pub pop_ns: u64,
-    /// Length of the queue it was taken from, without it.
-    pub queued: u32,
     /// When its codelet began.
     pub start_ns: u64,
     /// When its codelet ended.
     pub end_ns: u64,
-}
-
-/// A span in which the submission waited.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct StallRow {
-    /// From.
-    pub start_ns: u64,
-    /// To.
-    pub end_ns: u64,
-    /// Tasks submitted before it.
-    pub submitted: u32,
-    /// What for.
-    pub reason: treeqr_runtime::StallReason,
-}
-
-/// A buffer of records that went to disk.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SpillRow {
-    /// Whose.
-    pub lane: Lane,
-    /// From.
-    pub start_ns: u64,
-    /// To.
-    pub end_ns: u64,
-    /// How many.
-    pub bytes: u64,
 }
 
 /// One access of a task.
@@ -226,114 +217,28 @@ pub struct TransferRow {
     pub bytes: u64,
 }
 
-/// Merges the tracks of all runs.
-pub(crate) fn assemble(clock: Calibration, ns_per_record: f64, runs: Vec<RawRun>) -> Recording {
-    let runs = runs.into_iter().map(|run| tables(&clock, run)).collect();
-    Recording {
-        clock,
-        ns_per_record,
-        runs,
-    }
+/// A span in which the submission waited.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StallRow {
+    /// From.
+    pub start_ns: u64,
+    /// To.
+    pub end_ns: u64,
+    /// Tasks submitted before it.
+    pub submitted: u32,
+    /// What for.
+    pub reason: StallReason,
 }
 
-fn tables(clock: &Calibration, raw: RawRun) -> RecordedRun {
-    let ns = |ticks| clock.nanoseconds(ticks);
-    let begin_ns = ns(raw.begin);
-    let mut run = RecordedRun {
-        scheduler: raw.scheduler,
-        codelets: raw.codelets,
-        host_bytes: raw.host_bytes,
-        devices: raw.devices,
-        time_scale: raw.time_scale,
-        begin_ns,
-        end_ns: begin_ns,
-        submitted: 0,
-        workers: Vec::new(),
-        tasks: Vec::new(),
-        accesses: Vec::new(),
-        memory: Vec::new(),
-        states: Vec::new(),
-        transfers: Vec::new(),
-        stalls: Vec::new(),
-        spills: Vec::new(),
-        dropped: 0,
-        lost_tracks: (raw.workers + 1).saturating_sub(raw.tracks.len()),
-    };
-    for track in raw.tracks {
-        run.end_ns = run.end_ns.max(ns(track.detached));
-        run.submitted += track.submitted;
-        if let Lane::Worker(worker) = track.lane {
-            run.workers.push(WorkerRow {
-                worker: worker as u16,
-                bound_to: raw.bound_to.get(worker).copied().flatten(),
-                start_ns: ns(track.attached),
-                end_ns: ns(track.detached),
-            });
-        }
-        let mut dropped = 0;
-        move_rows(track.tasks, &mut run.tasks, &mut dropped, |t| TaskRow {
-            id: t.id,
-            codelet: t.codelet,
-            worker: t.worker,
-            node: t.node,
-            params: t.params,
-            priority: t.priority,
-            flops: t.flops,
-            bytes: t.bytes,
-            submit_ns: ns(t.submit),
-            ready_ns: ns(t.ready),
-            pop_ns: ns(t.pop),
-            queued: t.queued,
-            start_ns: ns(t.start),
-            end_ns: ns(t.end),
-        });
-        move_rows(track.accesses, &mut run.accesses, &mut dropped, |a| {
-            AccessRow {
-                task: a.task,
-                handle: a.handle,
-                access: a.access,
-            }
-        });
-        move_rows(track.memory, &mut run.memory, &mut dropped, |m| MemoryRow {
-            time_ns: ns(m.ticks),
-            handle: m.handle,
-            task: m.task,
-            node: m.node,
-            memory: m.memory,
-            delta_bytes: m.delta_bytes,
-            after_bytes: m.after_bytes,
-        });
-        move_rows(track.states, &mut run.states, &mut dropped, |s| StateRow {
-            worker: s.worker,
-            state: s.state,
-            start_ns: ns(s.start),
-            end_ns: ns(s.end),
-        });
-        move_rows(track.transfers, &mut run.transfers, &mut dropped, |t| {
-            let asked_ns = ns(t.ticks);
-            let start_ns = asked_ns + t.wait_ns;
-            TransferRow {
-                asked_ns,
-                start_ns,
-                end_ns: start_ns + t.duration_ns,
-                handle: t.handle,
-                from: t.from,
-                to: t.to,
-                kind: t.kind,
-                bytes: t.bytes,
-            }
-        });
-        run.dropped += dropped;
-    }
-    run.workers.sort_by_key(|row| row.worker);
-    run.tasks.sort_by_key(|row| row.id);
-    run.memory.sort_by_key(|row| row.time_ns);
-    run.states.sort_by_key(|row| (row.worker, row.start_ns));
-    run.transfers.sort_by_key(|row| row.asked_ns);
-    run
-}
-
-fn move_rows<T, R>(from: Buffer<T>, to: &mut Vec<R>, dropped: &mut u64, row: impl Fn(T) -> R) {
-    *dropped += from.dropped;
-    to.extend(from.kept.into_iter().map(row));
+/// A span in which the recorder wrote records to its file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SpillRow {
+    /// Whose records.
+    pub lane: Lane,
+    /// From.
+    pub start_ns: u64,
+    /// To.
+    pub end_ns: u64,
+    /// How many.
+    pub bytes: u64,
 }

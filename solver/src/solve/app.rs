@@ -1,0 +1,348 @@
+//! What the tasks of a solve run on, and the two that lie outside of the tree.
+//!
+//! Takes a program, bundles and the factors; gives the table of codelets and a worker's scratch.
+
+use super::bundles::Bundles;
+use super::program::{Head, Program, Vector};
+use super::sweep::{SOLVE_CODELETS, Sweep};
+use super::{orthogonal, triangular};
+use crate::numeric::{FactorScalar, Factors};
+use crate::plan::Plan;
+use std::ops::Deref;
+use treeqr_runtime::{
+    Application, Codelet, CpuCode, Handle, ReadBuffer, ScatterBuffer, TaskContext, TaskFailure,
+};
+
+/// One solve, shared by all workers.
+pub(super) struct App<'a, T: FactorScalar> {
+    pub factors: &'a Factors<T>,
+    pub plan: Plan<'a>,
+    pub program: Program<'a, T>,
+    pub bundles: Bundles,
+    /// Rows of the edge of every bundle, for sweeps with R and with Q.
+    pub edge_rows: [Vec<usize>; 2],
+    pub rest: RestPlaces,
+    size: ScratchSize,
+    codelets: [Codelet<Self>; 6],
+}
+
+/// A worker's working memory.
+pub(super) struct Scratch<T> {
+    /// A front's block.
+    pub z: Vec<T>,
+    /// Edges within a bundle that wait for the other end.
+    pub stack: Vec<T>,
+    pub kernel: Vec<T>,
+}
+
+/// In scalars.
+#[derive(Default)]
+struct ScratchSize {
+    z: usize,
+    stack: usize,
+    kernel: usize,
+}
+
+/// Where things lie in the rest, which has a row for every row of W that is none of R.
+#[derive(Default)]
+pub(super) struct RestPlaces {
+    /// By front.
+    pub at: Vec<usize>,
+    /// Rows of W without entries come last.
+    empty: Vec<usize>,
+}
+
+impl RestPlaces {
+    fn new<T>(factors: &Factors<T>) -> Self {
+        let sym = &factors.symbolic;
+        let mut next = 0;
+        let mut at = Vec::with_capacity(sym.tree.fronts.len());
+        for front in &sym.tree.fronts {
+            at.push(next);
+            next += front.m as usize - front.reflectors();
+        }
+        let mut used = vec![false; sym.work_rows()];
+        let singletons = sym.singletons.iter().map(|s| s.row);
+        for row in singletons.chain(sym.tree.own.row.iter().copied()) {
+            used[row as usize] = true;
+        }
+        RestPlaces {
+            at,
+            empty: (0..used.len()).filter(|&i| !used[i]).collect(),
+        }
+    }
+}
+
+/// A vector of a block: of this run, or the caller's.
+pub(super) enum Values<'a, T> {
+    Here(ReadBuffer<'a, T>),
+    Given(&'a [T]),
+}
+
+impl<T: FactorScalar> Deref for Values<'_, T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        match self {
+            Values::Here(buffer) => buffer,
+            Values::Given(slice) => slice,
+        }
+    }
+}
+
+impl<'a, T: FactorScalar> App<'a, T> {
+    pub fn new(
+        factors: &'a Factors<T>,
+        plan: Plan<'a>,
+        program: Program<'a, T>,
+        bundles: Bundles,
+    ) -> Self {
+        let tree = &factors.symbolic.tree;
+        let w = program.width();
+        let mut size = ScratchSize::default();
+        let mut edge_rows = [Vec::new(), Vec::new()];
+        for sweep in program.sweeps() {
+            let mut stack = 0;
+            let rows = (0..bundles.len()).map(|u| {
+                let (end, most) = stack_rows(&bundles, tree, sweep, u);
+                stack = stack.max(most);
+                end
+            });
+            edge_rows[usize::from(sweep.is_q())] = rows.collect();
+            let highest = tree.fronts.iter().map(|front| sweep.rows(front)).max();
+            size.z = size.z.max(highest.unwrap_or(0) * w);
+            size.stack = size.stack.max(stack * w);
+            if sweep.is_q() {
+                size.kernel = orthogonal::scratch_len::<T>(&plan, w);
+            }
+        }
+        let with_rest =
+            program.has(Vector::Rest) || program.down.as_ref().is_some_and(|d| !d.rest.is_empty());
+        let codes: [CpuCode<Self>; 6] = [
+            Self::up,
+            Self::down,
+            Self::down,
+            Self::up,
+            Self::begin,
+            Self::end,
+        ];
+        let mut names = SOLVE_CODELETS.iter();
+        App {
+            factors,
+            plan,
+            program,
+            bundles,
+            edge_rows,
+            rest: if with_rest {
+                RestPlaces::new(factors)
+            } else {
+                RestPlaces::default()
+            },
+            size,
+            codelets: codes.map(|code| Codelet {
+                name: names.next().expect("a name for every codelet"),
+                cpu: Some(code),
+            }),
+        }
+    }
+
+    /// Length of a vector in the numbering of W.
+    pub fn outer_len(&self, sweep: Sweep) -> usize {
+        if sweep.is_q() {
+            self.plan.sym.work_rows()
+        } else {
+            self.head_len()
+        }
+    }
+
+    pub fn head_len(&self) -> usize {
+        self.plan.sym.work_cols()
+    }
+
+    pub fn rest_len(&self) -> usize {
+        self.plan.sym.work_rows() - self.head_len()
+    }
+
+    /// Block and its width.
+    pub fn block(&self, task: &TaskContext<'_>) -> (usize, usize) {
+        let block = task.task().params[1] as usize;
+        (block, self.program.columns(block).len())
+    }
+
+    /// The columns of a block in one of the caller's arrays.
+    pub fn given<'s>(&self, all: &'s [T], len: usize, block: usize) -> Values<'s, T> {
+        let columns = self.program.columns(block);
+        Values::Given(&all[columns.start * len..columns.end * len])
+    }
+
+    fn handle(&self, task: &TaskContext<'_>, vector: Vector) -> Handle {
+        let block = task.task().params[1] as usize;
+        self.program.vector(&self.bundles, block, vector)
+    }
+
+    /// The access of the task to a vector of its block.
+    fn access(&self, task: &TaskContext<'_>, vector: Vector) -> usize {
+        let handle = self.handle(task, vector);
+        let accesses = &task.task().accesses;
+        let found = accesses.iter().position(|a| a.0 == handle);
+        found.expect("the task declares its vectors")
+    }
+
+    pub fn read<'t>(&self, task: &TaskContext<'t>, vector: Vector) -> Values<'t, T> {
+        Values::Here(task.read(self.access(task, vector)))
+    }
+
+    pub fn scatter<'t>(&self, task: &TaskContext<'t>, vector: Vector) -> ScatterBuffer<'t, T> {
+        task.scatter(self.access(task, vector))
+    }
+
+    /// The outer vector of the sweep up.
+    pub fn outer_up<'s, 't: 's>(&'s self, task: &TaskContext<'t>) -> Values<'s, T> {
+        if self.program.has(Vector::Left) {
+            return self.read(task, Vector::Left);
+        }
+        let up = self.program.up.as_ref().expect("a sweep up");
+        self.given(up.outer, self.outer_len(up.sweep), self.block(task).0)
+    }
+
+    /// The head of the sweep down, unless it is in the factors.
+    pub fn head_down<'s, 't: 's>(&'s self, task: &TaskContext<'t>) -> Option<Values<'s, T>> {
+        let down = self.program.down.as_ref().expect("a sweep down");
+        match down.head {
+            Head::Up => Some(self.read(task, Vector::Head)),
+            Head::Given(all) => Some(self.given(all, self.head_len(), self.block(task).0)),
+            Head::Kept => None,
+        }
+    }
+
+    /// Memory for the vectors of a block; singletons and empty rows where a sweep goes up.
+    fn begin(&self, task: &TaskContext<'_>, _: &mut Scratch<T>) -> Result<(), TaskFailure> {
+        let (block, w) = self.block(task);
+        let (n, below) = (self.head_len(), self.rest_len());
+        let size = size_of::<T>() * w;
+        let allocate = |vector, len: usize| task.allocate(self.handle(task, vector), len * size);
+        if let Some(down) = &self.program.down {
+            allocate(Vector::Outer, self.outer_len(down.sweep))?;
+        }
+        let Some(up) = &self.program.up else {
+            return Ok(());
+        };
+        allocate(Vector::Head, n)?;
+        let mut head = task.write::<T>(self.access(task, Vector::Head));
+        let given = self.given(up.outer, self.outer_len(up.sweep), block);
+        let singletons = &self.plan.sym.singletons;
+        if up.sweep.is_q() {
+            let columns = given.chunks_exact(self.outer_len(up.sweep));
+            for (head, b) in head.chunks_exact_mut(n).zip(columns.clone()) {
+                for (to, single) in head.iter_mut().zip(singletons) {
+                    *to = b[single.row as usize];
+                }
+            }
+            if up.keep_rest {
+                allocate(Vector::Rest, below)?;
+                let mut rest = task.write::<T>(self.access(task, Vector::Rest));
+                let first = below - self.rest.empty.len();
+                for (k, b) in columns.enumerate() {
+                    let rest = &mut rest[k * below + first..];
+                    for (to, &row) in rest.iter_mut().zip(&self.rest.empty) {
+                        *to = b[row];
+                    }
+                }
+            }
+        } else if self.program.has(Vector::Left) {
+            allocate(Vector::Left, n)?;
+            let mut left = task.write::<T>(self.access(task, Vector::Left));
+            left.copy_from_slice(&given);
+            for (c, y) in left.chunks_exact_mut(n).zip(head.chunks_exact_mut(n)) {
+                let rows = &self.factors.singleton_rows;
+                triangular::solve_singletons_adjoint(singletons, rows, c, y);
+            }
+        }
+        Ok(())
+    }
+
+    /// Singletons and empty rows where a sweep goes down; what came up is done with.
+    fn end(&self, task: &TaskContext<'_>, _: &mut Scratch<T>) -> Result<(), TaskFailure> {
+        let (block, _) = self.block(task);
+        let (n, below) = (self.head_len(), self.rest_len());
+        let down = self.program.down.as_ref().expect("a sweep down");
+        let singletons = &self.plan.sym.singletons;
+        let head = self.head_down(task);
+        let mut outer = task.write::<T>(self.access(task, Vector::Outer));
+        let first_column = self.program.columns(block).start;
+        for (k, out) in outer
+            .chunks_exact_mut(self.outer_len(down.sweep))
+            .enumerate()
+        {
+            let c = |s: usize| match &head {
+                Some(head) => head[k * n + s],
+                None => self.factors.singleton_rhs[(first_column + k) * singletons.len() + s],
+            };
+            if down.sweep.is_q() {
+                for (s, single) in singletons.iter().enumerate() {
+                    out[single.row as usize] = c(s);
+                }
+                // Without a rest they stay zero.
+                if !down.rest.is_empty() {
+                    let end = (first_column + k + 1) * below;
+                    let rest = &down.rest[end - self.rest.empty.len()..end];
+                    for (&row, &value) in self.rest.empty.iter().zip(rest) {
+                        out[row] = value;
+                    }
+                }
+            } else {
+                let rows = &self.factors.singleton_rows;
+                triangular::solve_singletons(singletons, rows, c, out);
+            }
+        }
+        drop(head);
+        for vector in [Vector::Head, Vector::Left] {
+            if self.program.has(vector) {
+                task.free(self.handle(task, vector));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Rows of the edges that wait in bundle `u`: at the end of a sweep up (the edge that leaves it), and the most.
+fn stack_rows(
+    bundles: &Bundles,
+    tree: &crate::symbolic::Tree,
+    sweep: Sweep,
+    u: usize,
+) -> (usize, usize) {
+    let (mut now, mut most) = (0, 0);
+    for &f in bundles.fronts(u) {
+        let front = &tree.fronts[f as usize];
+        for &c in &front.children {
+            if bundles.of(c as usize) == u {
+                now -= sweep.edge_rows(&tree.fronts[c as usize]);
+            }
+        }
+        now += sweep.edge_rows(front);
+        most = most.max(now);
+    }
+    (now, most)
+}
+
+impl<T: FactorScalar> Application for App<'_, T> {
+    type Scratch = Scratch<T>;
+
+    fn scratch(&self, _worker: usize) -> Scratch<T> {
+        let zeros = |len| vec![T::zero(); len];
+        Scratch {
+            z: zeros(self.size.z),
+            stack: zeros(self.size.stack),
+            kernel: zeros(self.size.kernel),
+        }
+    }
+
+    fn codelets(&self) -> &[Codelet<Self>] {
+        &self.codelets
+    }
+
+    fn variant(&self) -> &str {
+        T::NAME
+    }
+}

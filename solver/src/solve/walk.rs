@@ -1,0 +1,223 @@
+//! The codelets of the tree: one bundle of fronts and one block of right-hand sides, up or down.
+//!
+//! Takes the edges at one end of the bundle, leaves those at the other. Within the bundle edges wait on a stack: on the
+//! way up a front finds those of its children on top, in their order, and puts its own there; on the way down it finds its
+//! own and puts its children's there. What is on the stack at the upper end of the bundle is the bundle's edge.
+
+use super::app::{App, Scratch};
+use super::orthogonal::FrontQ;
+use super::program::Vector;
+use super::sweep::Sweep;
+use super::triangular::{solve_front, solve_front_adjoint};
+use crate::numeric::FactorScalar;
+use treeqr_kernels::Op;
+use treeqr_runtime::{ReadBuffer, TaskContext, TaskFailure, WriteBuffer};
+
+impl<T: FactorScalar> App<'_, T> {
+    /// Q^H b or R^{-H} c.
+    pub fn up(&self, task: &TaskContext<'_>, scratch: &mut Scratch<T>) -> Result<(), TaskFailure> {
+        let up = self.program.up.as_ref().expect("a sweep up");
+        let (sweep, tree) = (up.sweep, &self.plan.sym.tree);
+        let u = task.task().params[0] as usize;
+        let (_, w) = self.block(task);
+        let (n, below, len) = (self.head_len(), self.rest_len(), self.outer_len(sweep));
+        let singletons = self.plan.sym.singletons.len();
+        let outer = self.outer_up(task);
+        let head = self.scatter(task, Vector::Head);
+        let rest = up.keep_rest.then(|| self.scatter(task, Vector::Rest));
+        let (own_edge, below_edges) = self.edges(task, u);
+        // Each with how much of it has been taken.
+        let mut edges: Vec<(ReadBuffer<'_, T>, usize)> =
+            below_edges.clone().map(|i| (task.read(i), 0)).collect();
+        let mut top = 0;
+        for &f in self.bundles.fronts(u) {
+            let f = f as usize;
+            let front = &tree.fronts[f];
+            let (rows, npiv, edge) = (
+                sweep.rows(front),
+                front.npiv as usize,
+                sweep.edge_rows(front),
+            );
+            let z = &mut scratch.z[..rows * w];
+            z.fill(T::zero());
+            sweep.for_own(tree, f, |i, index| {
+                for k in 0..w {
+                    z[k * rows + i] = outer[k * len + index];
+                }
+            });
+            let children = front.children.iter().map(|&c| c as usize);
+            let inside = children.clone().filter(|&c| self.bundles.of(c) == u);
+            top -= w * inside.map(|c| sweep.map(tree, c).len()).sum::<usize>();
+            let mut at = top;
+            for c in children {
+                let map = sweep.map(tree, c);
+                let size = map.len() * w;
+                let values = if self.bundles.of(c) == u {
+                    at += size;
+                    &scratch.stack[at - size..at]
+                } else {
+                    let (edge, taken) = &mut edges[self.child(u, c)];
+                    *taken += size;
+                    &edge[*taken - size..*taken]
+                };
+                for k in 0..w {
+                    let column = &mut z[k * rows..(k + 1) * rows];
+                    for (&to, &value) in map.iter().zip(&values[k * map.len()..]) {
+                        // Rows meet nothing here; the sums that columns form are in the order of the children.
+                        column[to as usize] += value;
+                    }
+                }
+            }
+            self.apply(sweep, f, z, &mut scratch.kernel);
+            for k in 0..w {
+                let column = &z[k * rows..(k + 1) * rows];
+                head.write_run(
+                    k * n + singletons + front.first_pivot as usize,
+                    &column[..npiv],
+                );
+                if let Some(rest) = &rest {
+                    rest.write_run(k * below + self.rest.at[f], &column[npiv + edge..]);
+                }
+                scratch.stack[top..top + edge].copy_from_slice(&column[npiv..npiv + edge]);
+                top += edge;
+            }
+        }
+        if let Some(own) = own_edge {
+            task.allocate(task.task().accesses[own].0, top * size_of::<T>())?;
+            task.write::<T>(own).copy_from_slice(&scratch.stack[..top]);
+        }
+        drop(edges);
+        for i in below_edges {
+            task.free(task.task().accesses[i].0);
+        }
+        Ok(())
+    }
+
+    /// R^{-1} c or Q c.
+    pub fn down(
+        &self,
+        task: &TaskContext<'_>,
+        scratch: &mut Scratch<T>,
+    ) -> Result<(), TaskFailure> {
+        let down = self.program.down.as_ref().expect("a sweep down");
+        let (sweep, tree) = (down.sweep, &self.plan.sym.tree);
+        let u = task.task().params[0] as usize;
+        let (block, w) = self.block(task);
+        let (n, below, len) = (self.head_len(), self.rest_len(), self.outer_len(sweep));
+        let singletons = self.plan.sym.singletons.len();
+        let first_column = self.program.columns(block).start;
+        let head = self.head_down(task);
+        let rest = (!down.rest.is_empty()).then(|| self.given(down.rest, below, block));
+        let outer = self.scatter(task, Vector::Outer);
+        let (own_edge, below_edges) = self.edges(task, u);
+        let mut top = 0;
+        if let Some(own) = own_edge {
+            let edge = task.read::<T>(own);
+            top = edge.len();
+            scratch.stack[..top].copy_from_slice(&edge);
+            drop(edge);
+            task.free(task.task().accesses[own].0);
+        }
+        // Each with how much of it has been written.
+        let mut edges: Vec<(WriteBuffer<'_, T>, usize)> = Vec::with_capacity(below_edges.len());
+        for (&c, i) in self.bundles.children(u).iter().zip(below_edges) {
+            let rows = self.edge_rows[usize::from(sweep.is_q())][c as usize];
+            task.allocate(task.task().accesses[i].0, rows * w * size_of::<T>())?;
+            edges.push((task.write(i), 0));
+        }
+        for &f in self.bundles.fronts(u).iter().rev() {
+            let f = f as usize;
+            let front = &tree.fronts[f];
+            let (rows, npiv, edge) = (
+                sweep.rows(front),
+                front.npiv as usize,
+                sweep.edge_rows(front),
+            );
+            let z = &mut scratch.z[..rows * w];
+            top -= edge * w;
+            for k in 0..w {
+                let (pivots, others) = z[k * rows..(k + 1) * rows].split_at_mut(npiv);
+                match &head {
+                    Some(head) => {
+                        let first = k * n + singletons + front.first_pivot as usize;
+                        pivots.copy_from_slice(&head[first..first + npiv]);
+                    }
+                    None => self
+                        .factors
+                        .qhb(&self.plan, f, first_column + k, |row, part| {
+                            pivots[row..row + part.len()].copy_from_slice(part);
+                        }),
+                }
+                let (shared, own) = others.split_at_mut(edge);
+                shared.copy_from_slice(&scratch.stack[top + k * edge..][..edge]);
+                match &rest {
+                    Some(rest) => {
+                        let at = k * below + self.rest.at[f];
+                        own.copy_from_slice(&rest[at..at + own.len()]);
+                    }
+                    None => own.fill(T::zero()),
+                }
+            }
+            self.apply(sweep, f, z, &mut scratch.kernel);
+            sweep.for_own(tree, f, |i, index| {
+                for k in 0..w {
+                    outer.set(k * len + index, z[k * rows + i]);
+                }
+            });
+            for &c in &front.children {
+                let map = sweep.map(tree, c as usize);
+                let size = map.len() * w;
+                let values = if self.bundles.of(c as usize) == u {
+                    top += size;
+                    &mut scratch.stack[top - size..top]
+                } else {
+                    let (edge, written) = &mut edges[self.child(u, c as usize)];
+                    *written += size;
+                    &mut edge[*written - size..*written]
+                };
+                for k in 0..w {
+                    let column = &z[k * rows..(k + 1) * rows];
+                    for (value, &from) in values[k * map.len()..].iter_mut().zip(map) {
+                        *value = column[from as usize];
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The sweep's operator of front `f` on its block.
+    fn apply(&self, sweep: Sweep, f: usize, z: &mut [T], kernel: &mut [T]) {
+        let front = self.plan.front(f);
+        let (npiv, n) = (front.npiv as usize, front.n as usize);
+        let op = match sweep {
+            Sweep::R => return solve_front(&self.factors.r(&self.plan, f), npiv, n, z),
+            Sweep::RAdjoint => {
+                return solve_front_adjoint(&self.factors.r(&self.plan, f), npiv, n, z);
+            }
+            Sweep::QAdjoint => Op::ConjTrans,
+            Sweep::Q => Op::NoTrans,
+        };
+        let mut q = FrontQ {
+            factors: self.factors,
+            plan: &self.plan,
+            scratch: kernel,
+        };
+        q.apply(op, f, z);
+    }
+
+    /// The accesses of a task that are edges: the bundle's own, and those below it.
+    fn edges(&self, task: &TaskContext<'_>, u: usize) -> (Option<usize>, std::ops::Range<usize>) {
+        let end = task.task().accesses.len();
+        let below = end - self.bundles.children(u).len()..end;
+        let own = self.bundles.parent(u).map(|_| below.start - 1);
+        (own, below)
+    }
+
+    /// The place among the children of bundle `u` of the one that front `c` is in.
+    fn child(&self, u: usize, c: usize) -> usize {
+        let of = self.bundles.of(c) as u32;
+        let found = self.bundles.children(u).binary_search(&of);
+        found.expect("a front's child is in its bundle or in one below")
+    }
+}
