@@ -143,8 +143,9 @@ mod loom_tests {
             };
             doors.bring(task(0));
             doors.bring(task(1));
-            // The worker takes one at most.
-            assert!((1..=3).contains(&doors.len()));
+            // The worker takes one at most; what it sorts in meanwhile counts twice.
+            let len = doors.len();
+            assert!((1..=4).contains(&len), "{len}");
             let taken = worker.join().unwrap();
             let rest = std::iter::from_fn(|| doors.pop(|queue| queue.pop_oldest(|_| true)));
             let ids: Vec<_> = taken.into_iter().chain(rest).map(|t| t.id().0).collect();
