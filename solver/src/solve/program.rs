@@ -19,8 +19,11 @@ use std::ops::Range;
 use treeqr_runtime::Access::{Read, ReadWrite, Scatter, Write};
 use treeqr_runtime::{CodeletId, Handle, TaskSpec};
 
-/// Right-hand sides of a block. It is fixed, so that a number does not depend on who computes it.
-pub(super) const BLOCK: usize = 32;
+/// Right-hand sides of a block: few blocks are narrow, so that there are more tasks; many are wide, so that every entry of
+/// the factors is used more often once it is read. Never by the number of workers: results may depend on it.
+const NARROW: usize = 16;
+const WIDE: usize = 32;
+const WIDE_FROM: usize = 128;
 
 /// A sweep up: from `outer` to head and perhaps rest.
 pub(super) struct Up<'a, T> {
@@ -69,17 +72,22 @@ const VECTORS: usize = 4;
 
 impl<T> Program<'_, T> {
     pub fn blocks(&self) -> usize {
-        self.nrhs.div_ceil(BLOCK)
+        self.nrhs.div_ceil(self.block_width())
+    }
+
+    fn block_width(&self) -> usize {
+        if self.nrhs < WIDE_FROM { NARROW } else { WIDE }
     }
 
     /// The right-hand sides of a block.
     pub fn columns(&self, block: usize) -> Range<usize> {
-        block * BLOCK..((block + 1) * BLOCK).min(self.nrhs)
+        let width = self.block_width();
+        block * width..((block + 1) * width).min(self.nrhs)
     }
 
     /// The most right-hand sides of a block.
     pub fn width(&self) -> usize {
-        self.nrhs.min(BLOCK)
+        self.nrhs.min(self.block_width())
     }
 
     pub fn sweeps(&self) -> impl Iterator<Item = Sweep> {
