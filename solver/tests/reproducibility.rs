@@ -91,6 +91,7 @@ fn gallery_matrices_give_the_same_bits() {
     for name in [
         "grid3d-10",
         "stencil27-7",
+        "conv2d-12",
         "conv2d-40",
         "ba-12x200",
         "lp-600",

@@ -10,8 +10,8 @@
 //! ```
 //!
 //! The factors are read where they lie and are no data of the run. A block has four vectors, and an edge for every bundle:
-//! *head* (elimination order), *rest* (what Q^H leaves below R), *left* (the right-hand side of R^H without the singletons'
-//! part) and *outer* (numbering of W, the result of a sweep down). Bundles write separate parts of them.
+//! *head* (elimination order), *rest* (what Q^H leaves below R), *left* (the right-hand side of R^H, without what singletons and
+//! loose fronts take from it) and *outer* (numbering of W, the result of a sweep down). Bundles write separate parts of them.
 
 use super::bundles::Bundles;
 use super::sweep::{BEGIN, END, Sweep};
@@ -56,8 +56,8 @@ pub(super) struct Program<'a, T> {
     pub up: Option<Up<'a, T>>,
     pub down: Option<Down<'a, T>>,
     pub nrhs: usize,
-    /// Whether W has singletons.
-    pub singletons: bool,
+    /// Whether R has rows outside of the trees that they reach into: those of singletons, and of loose fronts.
+    pub reaches_out: bool,
 }
 
 /// The vectors of a block, and the place of its first edge.
@@ -115,7 +115,7 @@ impl<T> Program<'_, T> {
             Vector::Left => self
                 .up
                 .as_ref()
-                .is_some_and(|up| up.sweep == Sweep::RAdjoint && self.singletons),
+                .is_some_and(|up| up.sweep == Sweep::RAdjoint && self.reaches_out),
             Vector::Outer => self.down.is_some(),
         }
     }
@@ -136,17 +136,21 @@ impl<T> Program<'_, T> {
         let outside = |codelet| TaskSpec::new(codelet, 0).params([0, block as u32, 0, 0, 0, 0]);
         use Vector::{Head, Left, Outer, Rest};
         out.push(with(outside(BEGIN), &[Head, Rest, Left, Outer], Write));
+        // What a loose front needs (or changes) of a vector is where others write (or read): it has the vector for itself.
+        let loose = |u: usize| bundles.is_loose(u);
         // The edges come last in both: first the bundle's own, then those of its children.
         if let Some(up) = &self.up {
             for u in 0..bundles.len() {
                 let task = with(spec(up.sweep.codelet(), u), &[Head, Rest], Scatter);
-                let task = with(task, &[Left], Read);
+                let task = with(task, &[Left], if loose(u) { ReadWrite } else { Read });
                 out.push(self.with_edges(task, bundles, block, u, Write, ReadWrite));
             }
         }
         if let Some(down) = &self.down {
             for u in (0..bundles.len()).rev() {
-                let task = with(spec(down.sweep.codelet(), u), &[Outer], Scatter);
+                let alone = !down.sweep.is_q() && loose(u);
+                let access = if alone { ReadWrite } else { Scatter };
+                let task = with(spec(down.sweep.codelet(), u), &[Outer], access);
                 let task = with(task, &[Head], Read);
                 out.push(self.with_edges(task, bundles, block, u, ReadWrite, Write));
             }

@@ -1,7 +1,7 @@
 //! What callers ask of the factors: each is a program of one or two sweeps through the tree.
 
 use super::app::App;
-use super::bundles::Bundles;
+use super::bundles::{Bundles, is_loose};
 use super::costs::Costs;
 use super::options::SolveOptions;
 use super::program::{Down, Head, Program, Up, Vector};
@@ -297,16 +297,16 @@ impl<T: FactorScalar> Factors<T> {
         observer: &O,
         results: [Vector; N],
     ) -> Result<[Vec<T>; N], SolveError> {
+        let fronts = &self.symbolic.tree.fronts;
         let program = Program {
             up,
             down,
             nrhs,
-            singletons: !self.symbolic.singletons.is_empty(),
+            reaches_out: !self.symbolic.singletons.is_empty() || fronts.iter().any(is_loose),
         };
         let plan = self.plan();
         let costs = Costs::new(self, &program);
         let workers = costs.workers(options);
-        let fronts = &self.symbolic.tree.fronts;
         let bundles = Bundles::new(fronts, &costs.front_ns, costs.bundle_ns(workers, options));
         let app = App::new(self, plan, program, bundles);
         let (program, bundles) = (&app.program, &app.bundles);
