@@ -282,10 +282,15 @@ fn the_tree_is_placed_as_starvz_does_it() {
                     Some(_) => assert_eq!(row["Position"], above["Position"]),
                     None => assert!(number(row, "Position") > order.len() as f64),
                 }
-                // Panels take it for a leaf.
-                assert_eq!(row["Intermediary"], Field::Bool(false));
             }
             assert_eq!(above["Intermediary"], Field::Bool(true));
+        }
+        let parents =
+            |row: &Row| (row["Parent"] != Field::Null).then(|| text(row, "Parent").to_owned());
+        let with_children: BTreeSet<String> = rows.iter().filter_map(parents).collect();
+        for row in &rows {
+            let expected = with_children.contains(text(row, "ANode"));
+            assert_eq!(row["Intermediary"], Field::Bool(expected));
         }
         assert_eq!(by_node[root.as_str()]["Parent"], Field::Null);
         // What the R code drops: the edges to the largest number.

@@ -145,6 +145,10 @@ impl Maker {
         };
         let children: Vec<u32> = match (open_group, is_leaf) {
             (Some(inner), _) => vec![inner],
+            // Groups may lie on groups.
+            (None, true) if kind == FrontKind::GroupTop && self.random.below(2) == 0 => {
+                self.open.last().copied().into_iter().collect()
+            }
             (None, true) => Vec::new(),
             (None, false) => self.open[self.open.len() - 2..].to_vec(),
         };

@@ -7,7 +7,8 @@
 //! * nodes below them have no tasks and are absent;
 //! * a root above all others, numbered after them, has no tasks; panels drop the edges to it.
 //!
-//! Where StarVZ has no answer: pruned nodes without a parent get rows of their own above the others, in the same order.
+//! Where StarVZ has no answer: a pruned node below another lies on that one's row; pruned nodes without a parent get rows of
+//! their own above the others, in the same order.
 
 use super::super::view::View;
 use super::rows::Atree;
@@ -50,6 +51,10 @@ impl Tree {
         let placed = order.iter().chain(&alone).zip(1..);
         let position: HashMap<u32, u32> = placed.map(|((_, node), row)| (*node, row)).collect();
 
+        let tops = fronts
+            .iter()
+            .filter(|front| front.kind == FrontKind::GroupTop);
+        let tops: HashSet<u32> = tops.map(|front| front.node).collect();
         let root = fronts.iter().map(|front| front.node + 1).max().unwrap_or(0);
         let shown = || {
             fronts
@@ -61,9 +66,17 @@ impl Tree {
         let mut rows: Vec<Atree> = shown()
             .map(|front| {
                 let is_pruned = front.kind == FrontKind::GroupTop;
-                let own = position.get(&front.node);
-                let above = || position.get(&front.parent?);
-                let position = own.or_else(|| is_pruned.then(above).flatten());
+                // The first placed node from here up, where all before it are pruned.
+                let above = |node: &u32| parents.get(node).copied().flatten();
+                let pruned_only = |node: &u32| tops.contains(node) && !position.contains_key(node);
+                let mut at = Some(front.node);
+                while at.as_ref().is_some_and(pruned_only) {
+                    at = at
+                        .as_ref()
+                        .and_then(above)
+                        .filter(|above| *above > front.node);
+                }
+                let position = at.and_then(|node| position.get(&node));
                 Atree {
                     parent: Some(front.parent.unwrap_or(root).to_string()),
                     anode: front.node.to_string(),
