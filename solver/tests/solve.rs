@@ -472,6 +472,6 @@ fn little_work_stays_on_the_calling_thread() {
         watch.seen.into_inner().expect("not poisoned").scheduler
     };
     assert_eq!(scheduler("grid3d-6", 1, 2), "sequential");
-    assert_eq!(scheduler("grid3d-12", 64, 1), "sequential");
-    assert_ne!(scheduler("grid3d-12", 64, 2), "sequential");
+    assert_eq!(scheduler("grid3d-12", 256, 1), "sequential");
+    assert_ne!(scheduler("grid3d-12", 256, 2), "sequential");
 }
