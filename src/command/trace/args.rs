@@ -1,6 +1,8 @@
 //! The subcommands of `treeqr trace`, with their flags and help texts.
 
+use super::super::cli::AnalysisArgs;
 use clap::{Args, Subcommand};
+use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
@@ -18,6 +20,7 @@ pub enum TraceCommand {
     Check(CheckArgs),
     Filter(FilterArgs),
     Diff(DiffArgs),
+    Graph(GraphArgs),
 }
 
 /// Tell what is in a trace, and where the time of the workers went
@@ -133,6 +136,35 @@ pub struct DiffArgs {
     /// Print one JSON object, with all tree nodes, instead
     #[arg(long, conflicts_with = "rows")]
     pub json: bool,
+}
+
+/// Write the task graph of a factorization, without times: input for simulators
+#[derive(Args)]
+#[command(after_help = "Examples:
+  treeqr trace graph A.mtx.gz -o A.graph
+  treeqr trace graph gallery:grid3d-20 --threads 16 --nb 128 -o grid.graph && treeqr trace check grid.graph
+
+The tables graph, dependencies, accesses, handles, fronts and codelets have the tasks in the order of
+submission with their geometry, flops and bytes. Nothing is factorized. The same matrix and options
+give the same bytes.")]
+pub struct GraphArgs {
+    /// The matrix A: a Matrix Market file, plain or gzip, or gallery:NAME
+    #[arg(value_name = "A.mtx[.gz]|gallery:NAME")]
+    pub matrix: OsString,
+    #[command(flatten)]
+    pub analysis: AnalysisArgs,
+    /// Right-hand sides
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub rhs: usize,
+    /// Keep Q, for right-hand sides that come later
+    #[arg(long)]
+    pub keep_q: bool,
+    /// The folder to write
+    #[arg(long, short, value_name = "DIR")]
+    pub output: PathBuf,
+    /// Replace the trace that is there
+    #[arg(long)]
+    pub force: bool,
 }
 
 /// A worker, or none for the thread that submits.

@@ -104,9 +104,8 @@ fn origin(page: &mut Page, manifest: &Manifest) {
 fn entry(key: &str, value: &Value) -> Option<String> {
     let name = key.strip_suffix("_bytes").unwrap_or(key).replace('_', " ");
     let value = match value {
-        Value::Null => return None,
+        Value::Null | Value::Bool(false) => return None,
         Value::Bool(true) => return Some(name),
-        Value::Bool(false) => format!("no {name}"),
         Value::Number(n) => {
             let x = n.as_f64().unwrap_or(f64::NAN);
             match n.as_u64() {
@@ -132,7 +131,6 @@ fn entry(key: &str, value: &Value) -> Option<String> {
     Some(match key {
         // Whose name says nothing that the value does not.
         "name" | "problem" | "processor" | "kind" => value,
-        _ if value.starts_with("no ") => value,
         _ => format!("{name} {value}"),
     })
 }
@@ -439,7 +437,7 @@ mod tests {
                 Some("critical path flops 1.00 kflop"),
             ),
             ("threads", json!(2), Some("threads 2")),
-            ("keeps_q", json!(false), Some("no keeps q")),
+            ("keeps_q", json!(true), Some("keeps q")),
             ("mb", Value::Null, None),
             ("name", json!("TF15"), Some("TF15")),
             ("tasks_by_codelet", json!({"geqrt": 1}), None),
