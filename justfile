@@ -26,7 +26,7 @@ doc:
     RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
 
 # Benchmarks of the parts; `just bench-kernels tpmqrt_f64`, `just bench-read 500000` for less
-bench: bench-kernels bench-runtime bench-recorder bench-read
+bench: bench-kernels bench-runtime bench-recorder bench-read bench-solve
 
 # Kernels beside the matrix product, GFlop/s on one core; arguments filter by name
 bench-kernels *filter:
@@ -52,6 +52,10 @@ findings reps="11":
     target/release/treeqr bench gallery:TF15 gallery:grid3d-30 --schedulers lws --threads 2 --memory-limit none,1.5x,1.0x --reps {{reps}}
     target/release/treeqr bench gallery:grid3d-30 gallery:lp-6000 --schedulers lws --threads 2 --subtree-workers none,1 --reps {{reps}}
     target/release/treeqr bench gallery:lp-20000 gallery:grid3d-44 gallery:ch7-6-b3 --any-rank --schedulers lws --threads 1,2 --reps {{reps}}
+
+# Solves with 1, 32 and 256 right-hand sides, on the calling thread and on workers; `just bench-solve 5 grid3d-20`
+bench-solve *arguments:
+    cargo bench -p treeqr-solver --bench solve -- {{arguments}}
 
 # Write the files under matrices/data anew (a test compares them with the gallery)
 data:

@@ -1,18 +1,22 @@
 //! A = Q R with Q kept, for right-hand sides that come later.
 
 use crate::error::Error;
-use crate::progress::{Progress, Watched};
-use crate::run::{Record, Run};
+use crate::progress::{Progress, RecordOptions, Watched};
+use crate::run::{Record, Run, SystemRecord};
 use std::sync::Arc;
 use std::time::Instant;
 use treeqr_matrices::Csc;
+use treeqr_profiling::system::SystemRecorder;
 use treeqr_profiling::{Expected, Recorder, RecorderOptions};
-use treeqr_solver::{FactorOptions, FactorScalar, Factors, Prediction, RunShape, Symbolic};
+use treeqr_solver::{
+    FactorOptions, FactorScalar, Factors, Prediction, RunShape, SolveOptions, Symbolic,
+};
 
 /// A factorized matrix.
 pub struct Factorization<T> {
     factors: Factors<T>,
     run: Run,
+    solve: SolveOptions,
 }
 
 /// Factorizes A = Q R (A^H = Q R for a wide A) and keeps Q, whatever `options.keep_q` says.
@@ -43,7 +47,12 @@ pub fn factorize_watched<T: FactorScalar>(
         ..options.clone()
     };
     let (factors, run) = recorded(symbolic, a, &[], 0, &options, progress)?;
-    Ok(Factorization { factors, run })
+    let solve = SolveOptions::from(&options);
+    Ok(Factorization {
+        factors,
+        run,
+        solve,
+    })
 }
 
 impl<T: FactorScalar> Factorization<T> {
@@ -55,13 +64,14 @@ impl<T: FactorScalar> Factorization<T> {
         self.solve_many(b, 1)
     }
 
-    /// The solutions for `nrhs` right-hand sides, one column after the other.
+    /// The solutions for `nrhs` right-hand sides, one column after the other: on as many of the threads of the factorization as
+    /// the work is worth.
     ///
     /// # Errors
-    /// As [`Self::solve`].
+    /// As [`Self::solve`], and whatever ends the run.
     pub fn solve_many(&self, b: &[T], nrhs: usize) -> Result<Vec<T>, Error> {
         let _span = tracing::info_span!("solve", nrhs).entered();
-        Ok(self.factors.solve(b, nrhs)?)
+        Ok(self.factors.solve_with(b, nrhs, &self.solve, &())?)
     }
 
     /// R and Q.
@@ -81,7 +91,7 @@ impl<T: FactorScalar> Factorization<T> {
 }
 
 /// The recorder's options for a run with this prediction.
-fn room_for(prediction: &Prediction) -> RecorderOptions {
+fn room_for(prediction: &Prediction, options: &RecordOptions) -> RecorderOptions {
     let size = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
     RecorderOptions {
         expected: Some(Expected {
@@ -89,6 +99,8 @@ fn room_for(prediction: &Prediction) -> RecorderOptions {
             accesses: size(prediction.accesses),
             memory_events: size(prediction.buffers.0 + prediction.buffers.1),
         }),
+        memory_bytes: options.memory_bytes,
+        spill_dir: Some(options.spill_dir.clone()),
         ..RecorderOptions::default()
     }
 }
@@ -105,13 +117,18 @@ pub(crate) fn recorded<T: FactorScalar>(
     let shape = RunShape::of::<T>(nrhs, options.keep_q);
     let prediction = symbolic.predict(shape);
     progress.begin(prediction.flops);
-    let (recorder, origin) = (Recorder::new(room_for(&prediction)), Instant::now());
+    let modules = progress.options().modules;
+    let system = (!modules.is_empty()).then(|| SystemRecorder::new(modules));
+    let room = room_for(&prediction, progress.options());
+    let (recorder, origin) = (Recorder::new(room), Instant::now());
     let watched = Watched {
         recorder: &recorder,
+        system: system.as_ref(),
         progress,
     };
     let done = treeqr_solver::factorize(symbolic, a, b, nrhs, options, &watched);
-    let record = Record::new(shape, prediction, origin, recorder);
+    let system = system.map(|system| SystemRecord::new(modules, system.finish()));
+    let record = Record::new(shape, prediction, origin, recorder, system);
     match done {
         Ok(done) => {
             let (bound, threads) = (done.stats.bound_workers, done.stats.threads);
@@ -122,7 +139,7 @@ pub(crate) fn recorded<T: FactorScalar>(
                     "not every worker is pinned to a core of its own"
                 );
             }
-            let run = Run::new(record, done.stats, done.tolerance);
+            let run = Run::new(record, done.stats, done.priorities, done.tolerance);
             Ok((done.factors, run))
         }
         Err(error) => {

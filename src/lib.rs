@@ -75,8 +75,8 @@ pub use treeqr_solver as solver;
 
 pub use error::Error;
 pub use factorization::{Factorization, factorize, factorize_watched};
-pub use progress::Progress;
-pub use run::{Record, Run};
+pub use progress::{Progress, RecordOptions};
+pub use run::{Record, Run, SystemRecord};
 pub use solution::{Settings, Solution, solve, solve_analysed};
 pub use trace::{TraceNotes, fingerprint, graph_trace, trace};
 pub use treeqr_matrices::{Csc, Dense, Pattern, Scalar, c32, c64, read_dense, read_sparse};

@@ -1,12 +1,14 @@
-//! How far a run has come, while it goes on: the recorder's events, counted on the way to it.
+//! What is recorded of a run, and how far it has come while it goes on: the recorder's events, counted on the way to it.
 //!
 //! Takes the end of every task; gives the flops done so far to whoever asks, from any thread. Each worker adds to a counter on
 //! a cache line of its own: no lock, no wait, and nobody else writes there.
 
 use crate::run::Record;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use treeqr_profiling::Recorder;
+use treeqr_profiling::system::{Modules, SystemRecorder, ThreadProbe};
 use treeqr_runtime::{
     Lane, MemoryRecord, Observer, RunInfo, StallRecord, StateRecord, TaskId, TaskRecord, TaskSpec,
     Track, TransferRecord,
@@ -15,12 +17,35 @@ use treeqr_runtime::{
 /// Counters; workers beyond them share.
 const LANES: usize = 64;
 
+/// What is recorded of a run, and how much memory that may take.
+#[derive(Clone, Debug)]
+pub struct RecordOptions {
+    /// Memory for records, in bytes; beyond it they go to a file.
+    pub memory_bytes: usize,
+    /// The folder of that file; it has no name there and is gone when the record is.
+    pub spill_dir: PathBuf,
+    /// What the system is asked for besides: context switches, counters.
+    pub modules: Modules,
+}
+
+impl Default for RecordOptions {
+    /// 1 GiB, then the system's folder for temporary files; no further modules.
+    fn default() -> Self {
+        RecordOptions {
+            memory_bytes: 1 << 30,
+            spill_dir: std::env::temp_dir(),
+            modules: Modules::default(),
+        }
+    }
+}
+
 /// The flops of one run, predicted and done. Clones look at the same run.
 #[derive(Clone, Debug)]
 pub struct Progress(Arc<Counters>);
 
 #[derive(Debug)]
 struct Counters {
+    options: RecordOptions,
     predicted: AtomicU64,
     unfinished: Mutex<Option<Record>>,
     done: [Counter; LANES],
@@ -33,15 +58,21 @@ struct Counter(AtomicU64);
 
 impl Default for Progress {
     fn default() -> Self {
+        Progress::new(RecordOptions::default())
+    }
+}
+
+impl Progress {
+    /// For a run that is recorded in this way.
+    pub fn new(options: RecordOptions) -> Self {
         Progress(Arc::new(Counters {
+            options,
             predicted: AtomicU64::new(0),
             unfinished: Mutex::new(None),
             done: std::array::from_fn(|_| Counter::default()),
         }))
     }
-}
 
-impl Progress {
     /// Flops that the run will take in all; 0 before it has begun.
     pub fn predicted_flops(&self) -> u64 {
         self.0.predicted.load(Relaxed)
@@ -50,6 +81,11 @@ impl Progress {
     /// Flops of the tasks that have ended.
     pub fn flops(&self) -> u64 {
         self.0.done.iter().map(|lane| lane.0.load(Relaxed)).sum()
+    }
+
+    /// How the run is recorded.
+    pub fn options(&self) -> &RecordOptions {
+        &self.0.options
     }
 
     /// The record of a run that failed or was cancelled: what had been done until then. It is handed out once.
@@ -76,12 +112,14 @@ impl Progress {
 /// The recorder, with the flops counted on the way to it.
 pub(crate) struct Watched<'a> {
     pub recorder: &'a Recorder,
+    pub system: Option<&'a SystemRecorder>,
     pub progress: &'a Progress,
 }
 
 /// A thread's track, and its counter.
 pub(crate) struct WatchedTrack<'a> {
     records: <Recorder as Observer>::Track,
+    probe: Option<ThreadProbe>,
     done: &'a AtomicU64,
 }
 
@@ -102,11 +140,13 @@ impl<'a> Observer for Watched<'a> {
         };
         WatchedTrack {
             records: self.recorder.attach(lane),
+            probe: self.system.map(|system| system.attach(lane)),
             done: &self.progress.0.done[counter].0,
         }
     }
 
     fn detach(&self, track: WatchedTrack<'a>) {
+        drop(track.probe);
         self.recorder.detach(track.records);
     }
 
@@ -129,6 +169,9 @@ impl Track for WatchedTrack<'_> {
 
     fn task(&mut self, record: &TaskRecord) {
         self.done.fetch_add(record.flops, Relaxed);
+        if let Some(probe) = &mut self.probe {
+            probe.task(record.id);
+        }
         self.records.task(record);
     }
 
@@ -141,6 +184,10 @@ impl Track for WatchedTrack<'_> {
     }
 
     fn state(&mut self, record: &StateRecord) {
+        if let Some(probe) = &mut self.probe {
+            // What was counted without a task belongs to none.
+            probe.boundary();
+        }
         self.records.state(record);
     }
 
@@ -166,6 +213,7 @@ mod tests {
         );
         let watched = Watched {
             recorder: &recorder,
+            system: None,
             progress: &progress,
         };
         watched.begin(&RunInfo {

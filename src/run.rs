@@ -1,10 +1,31 @@
 //! What a factorization says about itself: predicted, done, recorded.
 
 use std::sync::{Mutex, OnceLock, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
+use treeqr_profiling::system::{ClockPair, Modules, MonotonicAnchor, SystemRecording};
 use treeqr_profiling::{Recorder, Recording, Summary};
 use treeqr_runtime::RunStats;
-use treeqr_solver::{Prediction, RunShape};
+use treeqr_solver::{Prediction, PriorityReport, RunShape};
+
+/// What the modules recorded that were asked for.
+#[derive(Debug)]
+pub struct SystemRecord {
+    /// Which.
+    pub modules: Modules,
+    /// Their tables, on the monotonic clock.
+    pub recording: SystemRecording,
+    anchor: MonotonicAnchor,
+}
+
+impl SystemRecord {
+    pub(crate) fn new(modules: Modules, recording: SystemRecording) -> Self {
+        SystemRecord {
+            modules,
+            recording,
+            anchor: MonotonicAnchor::now(),
+        }
+    }
+}
 
 /// The record of one factorization, whether it came to its end or not.
 #[derive(Debug)]
@@ -16,6 +37,7 @@ pub struct Record {
     /// The raw records, until somebody wants to see them.
     recorder: Mutex<Option<Recorder>>,
     recording: OnceLock<Recording>,
+    system: Option<SystemRecord>,
 }
 
 impl Record {
@@ -24,6 +46,7 @@ impl Record {
         prediction: Prediction,
         origin: Instant,
         recorder: Recorder,
+        system: Option<SystemRecord>,
     ) -> Self {
         Record {
             shape,
@@ -31,6 +54,7 @@ impl Record {
             origin,
             recorder: Mutex::new(Some(recorder)),
             recording: OnceLock::new(),
+            system,
         }
     }
 
@@ -64,6 +88,23 @@ impl Record {
         })
     }
 
+    /// What the modules recorded, if any were asked for.
+    pub fn system(&self) -> Option<&SystemRecord> {
+        self.system.as_ref()
+    }
+
+    /// The monotonic clock and the axis of the tables at two moments, for [`SystemRecord`]s. Off by less than a
+    /// microsecond: the time between the making of the recorder and the reading of [`Self::origin`].
+    pub(crate) fn clock_pairs(&self, system: &SystemRecord) -> [ClockPair; 2] {
+        let clock = self.recording().clock;
+        [clock.first, clock.last].map(|anchor| ClockPair {
+            monotonic_ns: system
+                .anchor
+                .monotonic_of(self.origin + Duration::from_nanos(anchor.ns)),
+            recording_ns: clock.nanoseconds(anchor.ticks),
+        })
+    }
+
     /// The recording in a few numbers: times by codelet and worker, occupancy, memory. It prints itself as text.
     pub fn summary(&self) -> Summary {
         self.recording().summary(0)
@@ -75,14 +116,21 @@ impl Record {
 pub struct Run {
     record: Record,
     stats: RunStats,
+    priorities: PriorityReport,
     tolerance: f64,
 }
 
 impl Run {
-    pub(crate) fn new(record: Record, stats: RunStats, tolerance: f64) -> Self {
+    pub(crate) fn new(
+        record: Record,
+        stats: RunStats,
+        priorities: PriorityReport,
+        tolerance: f64,
+    ) -> Self {
         Run {
             record,
             stats,
+            priorities,
             tolerance,
         }
     }
@@ -100,6 +148,11 @@ impl Run {
     /// What the runtime says about it.
     pub fn stats(&self) -> &RunStats {
         &self.stats
+    }
+
+    /// How the priorities of its tasks came about.
+    pub fn priorities(&self) -> &PriorityReport {
+        &self.priorities
     }
 
     /// The size up to which a diagonal entry of R counted as zero.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use treeqr_matrices::Csc;
 use treeqr_runtime::Config;
-use treeqr_solver::{FactorOptions, FactorScalar, Options, Symbolic, check_rhs};
+use treeqr_solver::{FactorOptions, FactorScalar, Options, SolveOptions, Symbolic, check_rhs};
 
 /// The options of all steps.
 #[derive(Clone, Debug, Default)]
@@ -90,10 +90,11 @@ pub fn solve_analysed<T: FactorScalar>(
     let (factors, run) = recorded(symbolic, a, early_b, early, &options, progress)?;
     let factorize_time = begin.elapsed();
     let _span = tracing::info_span!("solve", nrhs).entered();
+    let solve = SolveOptions::from(&options);
     let x = if late {
-        factors.solve(b, nrhs)?
+        factors.solve_with(b, nrhs, &solve, &())?
     } else {
-        factors.solution()
+        factors.solution_with(&solve, &())?
     };
     Ok(Solution {
         x,

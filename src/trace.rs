@@ -11,7 +11,7 @@ use treeqr_matrices::{Csc, RealScalar, Scalar};
 use treeqr_profiling::Recording;
 use treeqr_profiling::trace::{
     Manifest, Meaning, RecorderFacts, RunFacts, Status, Tables, TaskMeaning, Trace, TraceKind,
-    measured, schema,
+    counters, measured, modules, schema, switches,
 };
 use treeqr_runtime::{Access, Dependencies, PartKind, TaskId, Topology};
 use treeqr_solver::{CODELETS, RunShape, Symbolic, TaskGeometry, TaskGraph};
@@ -74,6 +74,7 @@ pub fn trace(symbolic: &Symbolic, record: &Record, status: Status, notes: TraceN
             start_ns: ns(begin),
             end_ns: ns(end),
         };
+    let system = record.system();
     let tables = measured(
         run,
         Meaning {
@@ -81,8 +82,10 @@ pub fn trace(symbolic: &Symbolic, record: &Record, status: Status, notes: TraceN
             task: &task,
             fronts: fronts(symbolic, &graph),
             phases: notes.phases.into_iter().map(phase).collect(),
-            switches: Vec::new(),
-            counters: Vec::new(),
+            switches: system.map_or_else(Vec::new, |system| {
+                switches(&system.recording, &record.clock_pairs(system))
+            }),
+            counters: system.map_or_else(Vec::new, |system| counters(&system.recording)),
         },
     );
     let since_epoch = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
@@ -108,11 +111,15 @@ pub fn trace(symbolic: &Symbolic, record: &Record, status: Status, notes: TraceN
             clock: clock(recording),
             recorder: RecorderFacts {
                 records: run.kept(),
-                bytes: 0,
+                bytes: run.record_bytes,
                 ns_per_record: recording.ns_per_record,
                 dropped_records: run.dropped,
                 lost_threads: run.lost_tracks as u64,
             },
+            modules: system.map_or_else(Vec::new, |system| {
+                let counters = system.modules.counters().next().is_some();
+                modules(&system.recording, system.modules.kernel(), counters)
+            }),
             ..Manifest::new(TraceKind::Measured, program())
         },
         tables,
@@ -341,6 +348,9 @@ fn clock(recording: &Recording) -> Map<String, Value> {
         "kind": format!("{:?}", recording.clock.kind),
         "ticks_per_second": 1e9 / recording.clock.ns_per_tick,
         "origin_ticks": recording.clock.origin_ticks,
+        "residual_ns": recording.clock.residual_ns,
+        "first_anchor": { "ticks": recording.clock.first.ticks, "ns": recording.clock.first.ns },
+        "last_anchor": { "ticks": recording.clock.last.ticks, "ns": recording.clock.last.ns },
     }))
 }
 

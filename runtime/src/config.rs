@@ -40,6 +40,9 @@ pub struct Config {
     pub faults: Faults,
     /// Where cost models are kept between runs; only schedulers that ask for predictions have any.
     pub models: ModelStore,
+    /// Measures tasks for cost models under every scheduler, for a later run that asks ([`ModelStore::read`]). It costs two
+    /// readings of the system's clock and a lock a task.
+    pub learn: bool,
 }
 
 impl Default for Config {
@@ -55,6 +58,7 @@ impl Default for Config {
             cancel: CancelHandle::new(),
             faults: Faults::default(),
             models: ModelStore::default(),
+            learn: false,
         }
     }
 }

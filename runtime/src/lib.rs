@@ -98,7 +98,7 @@ pub use engine::submit::Submitter;
 pub use error::{RunError, Stopped};
 pub use faults::Faults;
 pub use machine::{DeviceSpec, DeviceSpecError, LinkStats};
-pub use models::{Ignored, ModelReport, ModelStore};
+pub use models::{Estimate, Ignored, KeptModels, ModelReport, ModelStore};
 pub use observer::{
     Lane, MemoryRecord, Observer, RunInfo, StallReason, StallRecord, StateRecord, TaskRecord,
     Track, TransferKind, TransferRecord, WorkerState,

@@ -69,6 +69,7 @@ pub struct TaskSpec {
 
 impl TaskSpec {
     /// A task of `codelet` for tree node `node` with parameters 0, no access, priority 0 and 0 flops.
+    #[inline]
     pub fn new(codelet: CodeletId, node: u32) -> Self {
         TaskSpec {
             codelet,
@@ -82,6 +83,7 @@ impl TaskSpec {
 
     /// The same task with one more access.
     #[must_use]
+    #[inline]
     pub fn with(mut self, handle: Handle, access: Access) -> Self {
         self.accesses.push((handle, access));
         self
@@ -89,6 +91,7 @@ impl TaskSpec {
 
     /// The same task with these parameters.
     #[must_use]
+    #[inline]
     pub fn params(mut self, params: [u32; 6]) -> Self {
         self.params = params;
         self
@@ -96,6 +99,7 @@ impl TaskSpec {
 
     /// The same task with this priority.
     #[must_use]
+    #[inline]
     pub fn priority(mut self, priority: i64) -> Self {
         self.priority = priority;
         self
@@ -103,6 +107,7 @@ impl TaskSpec {
 
     /// The same task with this number of floating-point operations.
     #[must_use]
+    #[inline]
     pub fn flops(mut self, flops: u64) -> Self {
         self.flops = flops;
         self

@@ -7,13 +7,13 @@
 pub(crate) use loom::{
     sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence},
     sync::{Arc, Mutex, MutexGuard},
-    thread::{Thread, current, park},
+    thread::{Thread, current, park, yield_now},
 };
 #[cfg(not(loom))]
 pub(crate) use std::{
     sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence},
     sync::{Arc, Mutex, MutexGuard},
-    thread::{Thread, current, park},
+    thread::{Thread, current, park, yield_now},
 };
 
 // The model checker has none of its own; once set they are only read.
@@ -32,3 +32,8 @@ pub(crate) fn into_inner<T>(shared: Arc<T>) -> Option<T> {
     #[cfg(not(loom))]
     Arc::into_inner(shared)
 }
+
+/// On cache lines of its own: what one thread writes at every task must not lie beside what others read.
+#[derive(Default)]
+#[repr(align(128))]
+pub(crate) struct Apart<T>(pub(crate) T);

@@ -91,7 +91,12 @@ impl Task {
 
     /// Notes that something this task waited for was over at `ticks`; before the `arrive` that belongs to it.
     pub(crate) fn stamp_ready(&self, ticks: u64) {
-        self.ready.fetch_max(ticks, Ordering::Relaxed);
+        if self.is_last() {
+            let ready = self.ready.load(Ordering::Relaxed).max(ticks);
+            self.ready.store(ready, Ordering::Relaxed);
+        } else {
+            self.ready.fetch_max(ticks, Ordering::Relaxed);
+        }
     }
 
     /// Makes `successor` wait for `self`, unless `self` has finished or the edge is there already; whether `self` was
@@ -118,7 +123,13 @@ impl Task {
 
     /// One of the things it waited for is over. Returns whether it was the last.
     pub(crate) fn arrive(&self) -> bool {
-        self.pending.fetch_sub(1, Ordering::AcqRel) == 1
+        self.is_last() || self.pending.fetch_sub(1, Ordering::AcqRel) == 1
+    }
+
+    /// Whether the caller, to whom one of the things it waits for belongs, has the only one that is left. Then nobody else
+    /// counts any more, and no read-modify-write is needed. (While the submission links, it holds one itself.)
+    fn is_last(&self) -> bool {
+        self.pending.load(Ordering::Acquire) == 1
     }
 
     /// Its successors, without a lock.

@@ -51,7 +51,8 @@ pub use analysis::analyse;
 pub use analysis::ordering::{AUTO, ORDERINGS, OrderingEntry, OrderingInput};
 pub use error::{AnalyseError, SolveError};
 pub use numeric::{
-    FactorOptions, FactorScalar, Factored, Factors, MemoryLimit, check_rhs, factorize,
+    FactorOptions, FactorScalar, Factored, Factors, MemoryLimit, Priorities, PriorityReport,
+    check_rhs, factorize,
 };
 pub use options::Options;
 pub use plan::{CODELETS, GraphTask, Prediction, RunShape, TaskGeometry, TaskGraph};

@@ -1,11 +1,13 @@
-//! R, Q and x are bitwise the same for every scheduler, number of workers and run, and however fronts are grouped.
+//! R, Q and x are bitwise the same for every scheduler, number of workers and run, and however fronts are grouped, for the
+//! factorization and for the solve.
 
 mod common;
 use common::*;
 use std::sync::Arc;
+use std::time::Duration;
 use treeqr_matrices::{Csc, gallery};
 use treeqr_runtime::{Config, SCHEDULERS};
-use treeqr_solver::{FactorOptions, Options, Rotated, analyse, factorize};
+use treeqr_solver::{FactorOptions, Options, Rotated, SolveOptions, analyse, factorize};
 
 /// All bits that a factorization and its solves give: Q^H of a vector, Q of one, x with Q kept and x on the way.
 fn bits(a: &Csc<f64>, o: &Options, run: &Config, sequential: bool) -> Vec<u64> {
@@ -16,30 +18,40 @@ fn bits(a: &Csc<f64>, o: &Options, run: &Config, sequential: bool) -> Vec<u64> {
         sequential,
         ..FactorOptions::default()
     };
-    let b: Vec<f64> = vector(3, a.nrows());
+    // Every front by itself, against bundles as they are chosen.
+    let solve = SolveOptions {
+        sequential: Some(sequential),
+        grain: (!sequential).then_some(Duration::ZERO),
+        ..SolveOptions::from(&options(true))
+    };
+    // Two blocks of right-hand sides, one of them narrow.
+    const NRHS: usize = 34;
+    let b: Vec<f64> = vector(3, a.nrows() * NRHS);
     let kept = factorize(&symbolic, a, &[], 0, &options(true), &())
         .expect("full rank")
         .factors;
-    let mut all = kept.solve(&b, 1).expect("solve");
-    let w = a.nrows().max(a.ncols());
-    let Rotated { head, rest } = kept.apply_q_adjoint(&vector(4, w), 1).expect("Q kept");
-    all.extend(
-        kept.apply_q(
-            &Rotated {
-                head: head.clone(),
-                rest: Vec::new(),
-            },
-            1,
-        )
-        .expect("Q kept"),
-    );
+    let mut all = kept.solve_with(&b, NRHS, &solve, &()).expect("solve");
+    let (w, n) = (a.nrows().max(a.ncols()), a.nrows().min(a.ncols()));
+    let rotated = kept.apply_q_adjoint_with(&vector(4, w), 1, &solve, &());
+    let Rotated { head, rest } = rotated.expect("Q kept");
+    let short = Rotated {
+        head: head.clone(),
+        rest: Vec::new(),
+    };
+    all.extend(kept.apply_q_with(&short, 1, &solve, &()).expect("Q kept"));
     all.extend(head);
     all.extend(rest);
+    let c: Vec<f64> = vector(5, n * 2);
+    all.extend(kept.solve_r_with(&c, 2, &solve, &()).expect("solve"));
+    all.extend(
+        kept.solve_r_adjoint_with(&c, 2, &solve, &())
+            .expect("solve"),
+    );
     if !symbolic.transposed() {
-        let lean = factorize(&symbolic, a, &b, 1, &options(false), &())
+        let lean = factorize(&symbolic, a, &b[..a.nrows()], 1, &options(false), &())
             .expect("full rank")
             .factors;
-        all.extend(lean.solution().expect("solve"));
+        all.extend(lean.solution_with(&solve, &()).expect("solve"));
     }
     all.into_iter().map(f64::to_bits).collect()
 }

@@ -1,8 +1,8 @@
 //! Subcommands, flags and help texts. Names of schedulers and orderings come from their tables.
 
 use super::bench::BenchArgs;
-use super::input::{OrderingChoice, OrderingParser, scheduler_parser};
-use super::limits::memory_limit;
+use super::input::{OrderingChoice, OrderingParser, PrioritiesChoice, scheduler_parser};
+use super::limits::{memory_limit, memory_size};
 use super::trace::args::TraceCommand;
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Parser, Subcommand};
@@ -10,6 +10,7 @@ use clap_complete::Shell;
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use treeqr::profiling::system::Modules;
 use treeqr::runtime::{DeviceSpec, SchedulerEntry, available_threads, schedulers};
 use treeqr::solver::MemoryLimit;
 
@@ -124,6 +125,26 @@ pub struct TraceArgs {
     /// Replace the trace that is there
     #[arg(long, requires = "trace")]
     pub force: bool,
+    /// What to record besides, with commas: kernel (context switches of the threads), counters (of every task; or some by name,
+    /// counters:page-faults,cycles). What the system does not have or allow is said in the trace
+    #[arg(
+        long,
+        value_name = "MODULE,...",
+        default_value = "",
+        hide_default_value = true,
+        requires = "trace"
+    )]
+    #[arg(value_parser = |text: &str| Modules::parse(text))]
+    pub record: Modules,
+    /// Memory for records; beyond it they go to a temporary file [default: 1GiB]
+    #[arg(
+        long,
+        value_name = "SIZE",
+        default_value = "1GiB",
+        hide_default_value = true
+    )]
+    #[arg(value_parser = memory_size)]
+    pub trace_memory: u64,
 }
 
 /// How the tasks are run.
@@ -137,6 +158,15 @@ pub struct RunArgs {
     /// the same time [default: no limit, but the prediction must fit into the memory that is available]
     #[arg(long, value_name = "SIZE|FACTORx", value_parser = memory_limit)]
     pub memory_limit: Option<MemoryLimit>,
+    /// From what durations the priorities of tasks are computed: fixed rates, or the cost models that earlier runs have
+    /// kept (then this run measures its tasks, too)
+    #[arg(
+        long,
+        value_name = "fixed|models",
+        default_value = "fixed",
+        hide_possible_values = true
+    )]
+    pub priorities: PrioritiesChoice,
     /// Workers that may be in whole subtrees at the same time; they press the memory more than other tasks [default: all]
     #[arg(long, value_name = "N")]
     pub subtree_workers: Option<NonZeroUsize>,

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use treeqr::matrices::{Loaded, Source};
 use treeqr::runtime::{Config, ModelStore, SCHEDULERS, SchedulerEntry, schedulers};
-use treeqr::solver::{AUTO, AnalyseError, ORDERINGS};
+use treeqr::solver::{AUTO, AnalyseError, ORDERINGS, Priorities};
 use treeqr::{Dense, FactorOptions, Options, read_dense};
 
 /// A scheduler by its name.
@@ -140,6 +140,24 @@ impl TypedValueParser for OrderingParser {
     }
 }
 
+/// `--priorities`.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+pub enum PrioritiesChoice {
+    /// From fixed rates.
+    Fixed,
+    /// From cost models.
+    Models,
+}
+
+impl From<PrioritiesChoice> for Priorities {
+    fn from(choice: PrioritiesChoice) -> Self {
+        match choice {
+            PrioritiesChoice::Fixed => Priorities::Fixed,
+            PrioritiesChoice::Models => Priorities::Models,
+        }
+    }
+}
+
 /// The names that `--ordering` knows, each with a sentence.
 pub fn ordering_names() -> impl Iterator<Item = (&'static str, &'static str)> {
     let auto = (
@@ -167,6 +185,7 @@ impl RunArgs {
             run,
             memory_limit: self.memory_limit,
             subtree_workers: self.subtree_workers,
+            priorities: self.priorities.into(),
             ..FactorOptions::default()
         }
     }

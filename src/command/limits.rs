@@ -69,6 +69,14 @@ pub fn memory_limit(text: &str) -> Result<MemoryLimit, String> {
     Ok(MemoryLimit::Bytes((value * scale) as u64))
 }
 
+/// A [`memory_limit`] in bytes.
+pub fn memory_size(text: &str) -> Result<u64, String> {
+    match memory_limit(text)? {
+        MemoryLimit::Bytes(bytes) => Ok(bytes),
+        MemoryLimit::Relative(_) => Err("a size, as 2GiB or 800MB".to_owned()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -23,9 +23,9 @@ const LONGEST_SLEEP: Duration = Duration::from_millis(4);
 /// What the keeper has at the end.
 #[derive(Debug, Default)]
 pub(crate) struct Kept {
-    /// In memory, oldest first.
+    /// In memory, in the order in which they came.
     pub(crate) pieces: VecDeque<Piece>,
-    /// In the file.
+    /// In the file; all that any thread wrote before its pieces in memory.
     pub(crate) spilled: Vec<Spilled>,
     pub(crate) file: Option<SpillFile>,
     /// Why no more could be written to it.
@@ -38,7 +38,6 @@ pub(crate) struct Kept {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Spilled {
     pub(crate) stream: u32,
-    pub(crate) number: u32,
     pub(crate) place: Place,
     pub(crate) bytes: u64,
     pub(crate) start: u64,
@@ -126,7 +125,7 @@ impl<'s> Keeper<'s> {
     fn adapt(&mut self, lanes: usize) {
         let left = self.ready();
         if left == 0 {
-            let most = (8 * lanes).min(self.pool().open().ready.capacity());
+            let most = (32 * lanes).min(self.pool().open().ready.capacity());
             self.ahead = (2 * self.ahead).min(most.max(self.ahead));
         }
         if 2 * left < self.ahead {
@@ -174,7 +173,6 @@ impl<'s> Keeper<'s> {
         let place = file.write(words)?;
         self.kept.spilled.push(Spilled {
             stream: piece.stream,
-            number: piece.number,
             place,
             bytes: size_of_val(words) as u64,
             start,

@@ -28,7 +28,6 @@ pub use track::ThreadTrack;
 pub(crate) use keeper::{Kept, Spilled};
 pub(crate) use packed::{KINDS, Kind, Record, decode};
 pub(crate) use pool::Piece;
-pub(crate) use spill::{Place, SpillFile};
 pub(crate) use track::Stream;
 
 use crate::clock::{Anchor, Clock};
@@ -136,6 +135,7 @@ impl Recorder {
     /// tables it takes memory for one chunk: what was recorded is freed piece by piece.
     pub fn finish(self) -> Recording {
         let kept = self.shared.stop_keeper();
+        self.shared.pool.empty();
         let ns_per_record = cost::ns_per_task(&self.shared.options, &self.shared.clock);
         let Runs { runs, anchors } = std::mem::take(&mut *self.runs());
         let calibration = self.shared.clock.calibrate(&anchors);

@@ -13,13 +13,11 @@ use crossbeam_queue::ArrayQueue;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// Words that one thread wrote, in its own order.
+/// Words that one thread wrote. The pieces of a thread come in its order: the queue they go through keeps it.
 #[derive(Debug)]
 pub(crate) struct Piece {
     /// Which thread's.
     pub(crate) stream: u32,
-    /// Its place among the pieces of that thread.
-    pub(crate) number: u32,
     /// How many words are written.
     pub(crate) used: usize,
     pub(crate) words: Box<[u64]>,
@@ -99,6 +97,13 @@ impl Pool {
     pub(super) fn give_back(&self, words: usize) {
         let bytes = words * size_of::<u64>();
         self.taken_bytes.fetch_sub(bytes, Ordering::Relaxed);
+    }
+
+    /// Frees what nobody took.
+    pub(super) fn empty(&self) {
+        if let Some(queues) = self.queues.get() {
+            while queues.reserve.pop().is_some() || queues.ready.pop().is_some() {}
+        }
     }
 
     /// Whether no chunk more is allowed.

@@ -25,7 +25,6 @@ pub struct ThreadTrack {
     submitted: u64,
     /// Tasks beyond which the submission asks for a keeper.
     expected: u64,
-    number: u32,
     stream: u32,
     lane: Lane,
     attached: u64,
@@ -63,7 +62,6 @@ impl ThreadTrack {
             made: [0; KINDS],
             submitted: 0,
             expected,
-            number: 0,
             stream,
             lane,
             attached: shared.clock.ticks(),
@@ -111,7 +109,6 @@ impl ThreadTrack {
         } else {
             let full = Piece {
                 stream: self.stream,
-                number: self.number,
                 used: self.used,
                 words: mem::replace(&mut self.chunk, fresh),
             };
@@ -123,7 +120,6 @@ impl ThreadTrack {
                 }
                 return false;
             }
-            self.number += 1;
         }
         self.used = 0;
         true
@@ -133,7 +129,6 @@ impl ThreadTrack {
     pub(super) fn close(mut self) -> Stream {
         let mut tail = (self.used > 0).then(|| Piece {
             stream: self.stream,
-            number: self.number,
             used: self.used,
             words: mem::take(&mut self.chunk),
         });

@@ -1,169 +1,186 @@
 //! From pieces to tables.
 //!
-//! Takes the pieces of all threads, in memory and in the file, and a calibrated clock; gives the tables of the runs. Each piece
-//! is freed when it is read, and the tables are made in the size they will have, so that both together never take much more
-//! than the larger of them.
+//! Takes the pieces of all threads, in memory and in the file, and a calibrated clock; gives the tables of the runs.
+//!
+//! Each piece is freed when it is read, the newest first, and the tables are made in the size they will have: so that an allocator
+//! whose heap shrinks from its end gives memory back while the tables fill. (Oldest first, both were there at the end.) Rows then
+//! come in blocks from the last to the first, and are put right.
 
 use super::{
     AccessRow, DropReason, Drops, MemoryRow, RecordedRun, Recording, SpillRow, StallRow, StateRow,
     TaskRow, TransferRow, WorkerRow,
 };
 use crate::clock::Calibration;
-use crate::recorder::{KINDS, Kept, Kind, Piece, Place, RawRun, Record, Spilled, Stream, decode};
+use crate::recorder::{KINDS, Kept, Kind, Piece, RawRun, Record, Spilled, Stream, decode};
 use std::collections::HashMap;
-use std::io;
 use treeqr_runtime::{Lane, TaskRecord, TransferRecord};
 
 /// Where the words of a piece are.
 enum Source {
     Memory(Piece),
-    File(Place),
-}
-
-/// The pieces of each thread, in its order.
-struct Pieces {
-    of: HashMap<u32, Vec<(u32, Source)>>,
-    spilled: Vec<Spilled>,
-    file: Option<crate::recorder::SpillFile>,
-    lost: Option<io::Error>,
+    File(Spilled),
 }
 
 /// Merges what the threads of all runs wrote.
 pub(crate) fn assemble(
     clock: Calibration,
     ns_per_record: f64,
-    runs: Vec<RawRun>,
+    mut runs: Vec<RawRun>,
     kept: Kept,
 ) -> Recording {
-    let reason = |lost: Option<&io::Error>| match (lost, &kept.spill_error) {
-        (Some(error), _) => DropReason::SpillLost {
-            message: error.to_string(),
-        },
-        (None, Some(message)) => DropReason::SpillFailed {
-            message: message.clone(),
-        },
+    // By arrival: of each thread in its order.
+    let mut sources: Vec<Source> = kept.spilled.into_iter().map(Source::File).collect();
+    sources.extend(kept.pieces.into_iter().map(Source::Memory));
+    let streams = runs.iter_mut().flat_map(|run| &mut run.streams);
+    sources.extend(streams.filter_map(|stream| stream.tail.take().map(Source::Memory)));
+    let mut home = HashMap::new();
+    for (k, run) in runs.iter().enumerate() {
+        home.extend(run.streams.iter().map(|s| (s.stream, (k, s.lane))));
+    }
+    let mut filling: Vec<_> = runs
+        .into_iter()
+        .map(|run| Filling::new(&clock, run))
+        .collect();
+    let mut file = kept.file;
+    let (mut words, mut lost) = (Vec::new(), None);
+    while let Some(source) = sources.pop() {
+        let stream = match &source {
+            Source::Memory(piece) => piece.stream,
+            Source::File(spilled) => spilled.stream,
+        };
+        // Otherwise of a thread that never came back.
+        let Some(&(run, lane)) = home.get(&stream) else {
+            continue;
+        };
+        match (source, &mut file) {
+            (Source::Memory(piece), _) => {
+                filling[run].pour(&clock, lane, &piece.words[..piece.used]);
+            }
+            (Source::File(spilled), Some(file)) => {
+                filling[run].spilled(&clock, lane, &spilled);
+                match file.read(spilled.place, &mut words) {
+                    Ok(()) => filling[run].pour(&clock, lane, &words),
+                    Err(error) => lost = Some(error.to_string()),
+                }
+            }
+            (Source::File(_), None) => unreachable!("what was spilled is in a file"),
+        }
+    }
+    let reason = match (lost, kept.spill_error) {
+        (Some(message), _) => DropReason::SpillLost { message },
+        (None, Some(message)) => DropReason::SpillFailed { message },
         (None, None) if kept.ran_out => DropReason::MemoryFull,
         (None, None) => DropReason::TooFast,
     };
-    let mut pieces = Pieces {
-        of: HashMap::new(),
-        spilled: kept.spilled,
-        file: kept.file,
-        lost: None,
-    };
-    for piece in kept.pieces {
-        pieces.add(piece.stream, piece.number, Source::Memory(piece));
-    }
-    for k in 0..pieces.spilled.len() {
-        let Spilled {
-            stream,
-            number,
-            place,
-            ..
-        } = pieces.spilled[k];
-        pieces.add(stream, number, Source::File(place));
-    }
-    let mut tables: Vec<_> = runs
-        .into_iter()
-        .map(|run| self::tables(&clock, run, &mut pieces))
-        .collect();
-    for run in &mut tables {
-        run.drop_reason = (run.dropped > 0).then(|| reason(pieces.lost.as_ref()));
-    }
     Recording {
         clock,
         ns_per_record,
-        runs: tables,
+        runs: filling.into_iter().map(|run| run.done(&reason)).collect(),
     }
 }
 
-impl Pieces {
-    fn add(&mut self, stream: u32, number: u32, source: Source) {
-        self.of.entry(stream).or_default().push((number, source));
-    }
-
-    /// Gives the words of each piece of `stream` to `sink`, in order, and frees it.
-    fn take(&mut self, stream: &mut Stream, mut sink: impl FnMut(&[u64])) {
-        let mut pieces = self.of.remove(&stream.stream).unwrap_or_default();
-        if let Some(tail) = stream.tail.take() {
-            pieces.push((tail.number, Source::Memory(tail)));
-        }
-        pieces.sort_by_key(|&(number, _)| number);
-        let mut words = Vec::new();
-        for (_, source) in pieces {
-            match (source, &mut self.file) {
-                (Source::Memory(piece), _) => sink(&piece.words[..piece.used]),
-                (Source::File(place), Some(file)) => match file.read(place, &mut words) {
-                    Ok(()) => sink(&words),
-                    Err(error) => self.lost = Some(error),
-                },
-                (Source::File(_), None) => unreachable!("what was spilled is in a file"),
-            }
-        }
-    }
+/// The tables of a run, while pieces come.
+struct Filling {
+    run: RecordedRun,
+    made: [u64; KINDS],
+    /// Where blocks of rows end, in the tables whose order matters.
+    accesses: Vec<usize>,
+    memory: Vec<usize>,
+    transfers: Vec<usize>,
 }
 
-fn tables(clock: &Calibration, mut raw: RawRun, pieces: &mut Pieces) -> RecordedRun {
-    let ns = |ticks| clock.nanoseconds(ticks);
-    let begin_ns = ns(raw.begin);
-    raw.streams.sort_by_key(|stream| stream.stream);
-    let made = |kind: Kind| {
-        raw.streams
-            .iter()
-            .map(|s| s.made[kind as usize])
-            .sum::<u64>()
-    };
-    let all_made: [u64; KINDS] = std::array::from_fn(|kind| {
-        let of_streams = raw.streams.iter().map(|stream| stream.made[kind]);
-        of_streams.sum()
-    });
-    let room = |kind| usize::try_from(made(kind)).unwrap_or(0);
-    let mut run = RecordedRun {
-        scheduler: raw.scheduler,
-        begin_ns,
-        end_ns: begin_ns,
-        time_scale: raw.time_scale,
-        host_bytes: raw.host_bytes,
-        tasks: with_room(room(Kind::Task)),
-        accesses: with_room(room(Kind::Access)),
-        memory: with_room(room(Kind::Memory)),
-        states: with_room(room(Kind::State)),
-        transfers: with_room(room(Kind::Transfer)),
-        stalls: with_room(room(Kind::Stall)),
-        lost_tracks: (raw.workers + 1).saturating_sub(raw.streams.len()),
-        ..RecordedRun::default()
-    };
-    for stream in &mut raw.streams {
-        run.end_ns = run.end_ns.max(ns(stream.detached));
-        run.submitted += stream.submitted;
-        let mut number = 0;
-        if let Lane::Worker(worker) = stream.lane {
-            number = worker as u16;
-            run.workers.push(WorkerRow {
-                worker: number,
+impl Filling {
+    fn new(clock: &Calibration, raw: RawRun) -> Self {
+        let ns = |ticks| clock.nanoseconds(ticks);
+        let begin_ns = ns(raw.begin);
+        let made: [u64; KINDS] =
+            std::array::from_fn(|kind| raw.streams.iter().map(|s| s.made[kind]).sum());
+        let room = |kind| usize::try_from(made[kind as usize]).unwrap_or(0);
+        let ends = raw.streams.iter().map(|stream| ns(stream.detached));
+        let row = |stream: &Stream| {
+            let Lane::Worker(worker) = stream.lane else {
+                return None;
+            };
+            Some(WorkerRow {
+                worker: worker as u16,
                 bound_to: raw.bound_to.get(worker).copied().flatten(),
                 start_ns: ns(stream.attached),
                 end_ns: ns(stream.detached),
-            });
+            })
+        };
+        let run = RecordedRun {
+            begin_ns,
+            end_ns: ends.fold(begin_ns, u64::max),
+            submitted: raw.streams.iter().map(|stream| stream.submitted).sum(),
+            workers: raw.streams.iter().filter_map(row).collect(),
+            scheduler: raw.scheduler,
+            codelets: raw.codelets,
+            devices: raw.devices,
+            time_scale: raw.time_scale,
+            host_bytes: raw.host_bytes,
+            tasks: with_room(room(Kind::Task)),
+            accesses: with_room(room(Kind::Access)),
+            memory: with_room(room(Kind::Memory)),
+            states: with_room(room(Kind::State)),
+            transfers: with_room(room(Kind::Transfer)),
+            stalls: with_room(room(Kind::Stall)),
+            lost_tracks: (raw.workers + 1).saturating_sub(raw.streams.len()),
+            ..RecordedRun::default()
+        };
+        Filling {
+            run,
+            made,
+            accesses: Vec::new(),
+            memory: Vec::new(),
+            transfers: Vec::new(),
         }
-        pieces.take(stream, |words| {
-            run.record_bytes += size_of_val(words) as u64;
-            decode(words, number, |record| run.add(clock, record));
-        });
-        let (id, lane) = (stream.stream, stream.lane);
-        let spills = pieces.spilled.iter().filter(|spill| spill.stream == id);
-        run.spills.extend(spills.map(|spill| SpillRow {
-            lane,
-            start_ns: ns(spill.start),
-            end_ns: ns(spill.end),
-            bytes: spill.bytes,
-        }));
     }
-    run.codelets = raw.codelets;
-    run.devices = raw.devices;
-    run.count_drops(all_made);
-    run.sort();
-    run
+
+    /// Adds the rows of a piece.
+    fn pour(&mut self, clock: &Calibration, lane: Lane, words: &[u64]) {
+        let worker = match lane {
+            Lane::Worker(worker) => worker as u16,
+            Lane::Submission => 0,
+        };
+        let run = &mut self.run;
+        run.record_bytes += size_of_val(words) as u64;
+        decode(words, worker, |record| run.add(clock, record));
+        self.accesses.push(run.accesses.len());
+        self.memory.push(run.memory.len());
+        self.transfers.push(run.transfers.len());
+    }
+
+    fn spilled(&mut self, clock: &Calibration, lane: Lane, spilled: &Spilled) {
+        self.run.spills.push(SpillRow {
+            lane,
+            start_ns: clock.nanoseconds(spilled.start),
+            end_ns: clock.nanoseconds(spilled.end),
+            bytes: spilled.bytes,
+        });
+    }
+
+    fn done(mut self, reason: &DropReason) -> RecordedRun {
+        reverse_blocks(&mut self.run.accesses, &self.accesses);
+        reverse_blocks(&mut self.run.memory, &self.memory);
+        reverse_blocks(&mut self.run.transfers, &self.transfers);
+        self.run.count_drops(self.made);
+        self.run.drop_reason = (self.run.dropped > 0).then(|| reason.clone());
+        self.run.sort();
+        self.run
+    }
+}
+
+/// Blocks of rows that end at `ends`, from the last to the first; each in itself stays as it is.
+fn reverse_blocks<T>(rows: &mut [T], ends: &[usize]) {
+    rows.reverse();
+    let mut from = rows.len();
+    let mut begin = 0;
+    for &end in ends {
+        let block = from - (end - begin)..from;
+        from = block.start;
+        rows[block].reverse();
+        begin = end;
+    }
 }
 
 /// An empty table of this capacity, or one that grows where there is no memory for so much.
@@ -269,5 +286,18 @@ fn transfer_row(clock: &Calibration, t: &TransferRecord) -> TransferRow {
         to: t.to,
         kind: t.kind,
         bytes: t.bytes,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::reverse_blocks;
+
+    #[test]
+    fn blocks_change_places_and_stay_whole() {
+        let mut rows = [7, 8, 9, 4, 5, 1];
+        reverse_blocks(&mut rows, &[3, 3, 5, 6]);
+        assert_eq!(rows, [1, 4, 5, 7, 8, 9]);
+        reverse_blocks(&mut rows[..0], &[]);
     }
 }

@@ -231,12 +231,8 @@ fn transfer(row: &crate::recording::TransferRow) -> Transfer {
 }
 
 fn spill(row: &crate::recording::SpillRow) -> Spill {
-    let worker = match row.lane {
-        treeqr_runtime::Lane::Submission => None,
-        treeqr_runtime::Lane::Worker(worker) => Some(worker as u16),
-    };
     Spill {
-        worker,
+        worker: super::events::worker_of(row.lane),
         start_ns: row.start_ns,
         end_ns: row.end_ns,
         bytes: row.bytes,

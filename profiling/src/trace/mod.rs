@@ -10,7 +10,7 @@
 //! | `table`, `value` | rows and cells to Parquet and back |
 //! | `manifest` | what a trace says about itself |
 //! | `folder` | a trace on disk: complete or absent, checked before it is read |
-//! | `measured` | from the recorder's tables to a trace |
+//! | `measured`, `events` | from the recorder's tables, and the system's, to a trace |
 //!
 //! ```
 //! use treeqr_profiling::trace::{Manifest, Overwrite, Trace, TraceKind, Tables, schema::Phase};
@@ -28,6 +28,7 @@
 //! ```
 
 mod error;
+mod events;
 mod folder;
 mod manifest;
 mod measured;
@@ -36,6 +37,7 @@ mod table;
 mod value;
 
 pub use error::TraceError;
+pub use events::{counters, modules, switches};
 pub use folder::{Overwrite, TraceFolder, check_target};
 pub use manifest::{
     MANIFEST, Manifest, ModuleFacts, RecorderFacts, RunFacts, Status, TableFacts, TraceKind,

@@ -18,8 +18,8 @@ const FIRST_SWEEP: usize = 128;
 const MOST_SPARE: usize = 1 << 12;
 
 pub(super) struct Live {
-    /// By rising number.
-    tasks: Vec<Arc<Task>>,
+    /// By rising number, which stands beside each task: a search touches this table only.
+    tasks: Vec<(TaskId, Arc<Task>)>,
     /// From this place on numbers follow each other; the tasks before it have gaps between them.
     dense: usize,
     sweep_at: usize,
@@ -39,14 +39,17 @@ impl Live {
 
     /// The task of that number, unless it was done at some sweep.
     pub(super) fn get(&self, id: TaskId) -> Option<&Arc<Task>> {
-        let last = self.tasks.last()?.id().0;
+        let last = self.tasks.last()?.0.0;
         let back = last.checked_sub(id.0)? as usize;
         if back < self.tasks.len() - self.dense {
-            return Some(&self.tasks[self.tasks.len() - 1 - back]);
+            return Some(&self.tasks[self.tasks.len() - 1 - back].1);
         }
         let sparse = &self.tasks[..self.dense];
-        let found = sparse.binary_search_by_key(&id, |task| task.id());
-        found.ok().map(|place| &sparse[place])
+        if sparse.first()?.0 > id {
+            return None;
+        }
+        let found = sparse.binary_search_by_key(&id, |(id, _)| *id);
+        found.ok().map(|place| &sparse[place].1)
     }
 
     /// Whether the task of that number is done.
@@ -71,13 +74,13 @@ impl Live {
         if self.tasks.len() >= self.sweep_at {
             self.sweep();
         }
-        self.tasks.push(task);
+        self.tasks.push((task.id(), task));
     }
 
     #[cold]
     fn sweep(&mut self) {
-        let done = self.tasks.extract_if(.., |task| task.is_finished());
-        for mut task in done {
+        let done = self.tasks.extract_if(.., |(_, task)| task.is_finished());
+        for (_, mut task) in done {
             // Its worker may still write its record; then that drops it.
             if self.spare.len() < MOST_SPARE && Arc::get_mut(&mut task).is_some() {
                 self.spare.push(task);

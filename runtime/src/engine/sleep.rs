@@ -4,13 +4,15 @@
 
 use crate::schedulers::Wake;
 use crate::spec::WorkerId;
-use crate::sync::{AtomicBool, AtomicUsize, OnceLock, Ordering, Thread, current, fence, park};
+use crate::sync::{
+    Apart, AtomicBool, AtomicUsize, OnceLock, Ordering, Thread, current, fence, park,
+};
 
 /// The beds of the workers of one run.
 pub(crate) struct Sleep {
     beds: Vec<Bed>,
     /// How many beds are taken; 0 makes a wake cost one load.
-    sleepers: AtomicUsize,
+    sleepers: Apart<AtomicUsize>,
 }
 
 /// On cache lines of its own.
@@ -26,7 +28,7 @@ impl Sleep {
     pub(crate) fn new(workers: usize) -> Self {
         Sleep {
             beds: std::iter::repeat_with(Bed::default).take(workers).collect(),
-            sleepers: AtomicUsize::new(0),
+            sleepers: Apart(AtomicUsize::new(0)),
         }
     }
 
@@ -38,7 +40,7 @@ impl Sleep {
     /// `worker` wants to sleep. It must now look for work once more, then `retract` or `park`.
     pub(crate) fn announce(&self, worker: WorkerId) {
         // Counted first: who sees the bed taken may count it out, so the count is never below the number of taken beds.
-        self.sleepers.fetch_add(1, Ordering::Relaxed);
+        self.sleepers.0.fetch_add(1, Ordering::Relaxed);
         self.beds[worker].taken.store(true, Ordering::Release);
         // Pairs with the fence in `wake`: either the waker sees the taken bed, or this worker's last look sees the work.
         fence(Ordering::SeqCst);
@@ -59,7 +61,7 @@ impl Sleep {
     /// Work was made visible: calls one sleeper, if there is one.
     pub(crate) fn wake(&self, whom: Wake) {
         fence(Ordering::SeqCst);
-        if self.sleepers.load(Ordering::Relaxed) == 0 {
+        if self.sleepers.0.load(Ordering::Relaxed) == 0 {
             return;
         }
         let first = match whom {
@@ -96,7 +98,7 @@ impl Sleep {
         let taken = &self.beds[worker].taken;
         let mine = taken.load(Ordering::Relaxed) && taken.swap(false, Ordering::AcqRel);
         if mine {
-            self.sleepers.fetch_sub(1, Ordering::Relaxed);
+            self.sleepers.0.fetch_sub(1, Ordering::Relaxed);
         }
         mine
     }

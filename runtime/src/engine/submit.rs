@@ -37,6 +37,7 @@ impl<'s> Submitter<'s> {
     /// # Panics
     /// If the codelet or a handle does not exist or no worker can run the codelet. The run then ends, and the panic goes
     /// on in the caller of [`run`](crate::run).
+    #[inline]
     pub fn submit(&mut self, spec: TaskSpec) -> Result<TaskId, Stopped> {
         self.sink.submit(spec)
     }

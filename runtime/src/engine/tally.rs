@@ -23,7 +23,7 @@
 //! is ready or runs, whatever the window.
 
 use super::sleep::Sleep;
-use crate::sync::{AtomicUsize, Ordering};
+use crate::sync::{Apart, AtomicUsize, Ordering};
 use std::num::NonZeroUsize;
 
 /// The submission waits for the goal.
@@ -38,7 +38,7 @@ const SUBMISSION: usize = 0;
 /// Tasks of one run that are done.
 pub(crate) struct Tally {
     /// How many, and the flags.
-    done: AtomicUsize,
+    done: Apart<AtomicUsize>,
     goal: AtomicUsize,
     window: usize,
     submission: Sleep,
@@ -57,7 +57,7 @@ impl Tally {
     /// A submission has begun; at most `window` tasks may be unfinished.
     pub(crate) fn new(window: Option<NonZeroUsize>) -> Self {
         Tally {
-            done: AtomicUsize::new(0),
+            done: Apart(AtomicUsize::new(0)),
             goal: AtomicUsize::new(0),
             window: window.map_or(usize::MAX, NonZeroUsize::get),
             submission: Sleep::new(1),
@@ -76,7 +76,7 @@ impl Tally {
 
     /// How many are done.
     pub(crate) fn done(&self) -> usize {
-        self.done.load(Ordering::Acquire) & COUNT
+        self.done.0.load(Ordering::Acquire) & COUNT
     }
 
     /// After `submitted` tasks: waits until the window has room for a quarter of its tasks, or `is_over`. The submission
@@ -85,7 +85,7 @@ impl Tally {
         let most_unfinished = self.window - self.window.div_ceil(4);
         let goal = submitted.saturating_sub(most_unfinished);
         self.goal.store(goal, Ordering::Relaxed);
-        let done = self.done.fetch_or(WAITING, Ordering::AcqRel) & COUNT;
+        let done = self.done.0.fetch_or(WAITING, Ordering::AcqRel) & COUNT;
         let go_on = || self.done() >= goal || is_over();
         while done < goal && !go_on() {
             self.submission.announce(SUBMISSION);
@@ -95,12 +95,12 @@ impl Tally {
             }
             self.submission.park(SUBMISSION);
         }
-        self.done.fetch_and(!WAITING, Ordering::AcqRel);
+        self.done.0.fetch_and(!WAITING, Ordering::AcqRel);
     }
 
     /// A task is done.
     pub(crate) fn one_done(&self) -> Reached {
-        let before = self.done.fetch_add(1, Ordering::AcqRel);
+        let before = self.done.0.fetch_add(1, Ordering::AcqRel);
         match before & (WAITING | CLOSED) {
             0 => Reached::Nothing,
             flag => self.reached(flag, (before & COUNT) + 1),
@@ -122,7 +122,7 @@ impl Tally {
     /// The submission is over, after `submitted` tasks. Returns whether the run is over, too.
     pub(crate) fn close(&self, submitted: usize) -> Reached {
         self.goal.store(submitted, Ordering::Relaxed);
-        match self.done.fetch_or(CLOSED, Ordering::AcqRel) {
+        match self.done.0.fetch_or(CLOSED, Ordering::AcqRel) {
             done if done == submitted => Reached::End,
             _ => Reached::Nothing,
         }
@@ -130,7 +130,7 @@ impl Tally {
 
     /// Whether all that was submitted is done and nothing more will come.
     pub(crate) fn is_complete(&self) -> bool {
-        let word = self.done.load(Ordering::Acquire);
+        let word = self.done.0.load(Ordering::Acquire);
         word & CLOSED != 0 && word & COUNT == self.goal.load(Ordering::Relaxed)
     }
 

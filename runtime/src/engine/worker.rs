@@ -11,12 +11,16 @@ use crate::observer::{Lane, Observer, WorkerState};
 use crate::schedulers::Wake;
 use crate::spec::WorkerId;
 use crate::store::OutOfMemory;
-use crate::sync::Ordering;
+use crate::sync::{Ordering, yield_now};
 use crate::task::{ReadyTask, Task};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// How often a worker without a task asks again before it sleeps; with the pauses between, some microseconds.
 const SPIN_ROUNDS: u32 = 100;
+
+/// How often between these it lets another thread have its processor: with as many workers as processors, the submission
+/// shares one with a worker, which would wait for tasks that it keeps from being submitted.
+const YIELD_EVERY: u32 = 20;
 
 /// The body of a worker's thread. Does not panic.
 pub(super) fn work<A: Application, O: Observer>(engine: &Engine<'_, A, O>, worker: WorkerId) {
@@ -139,7 +143,7 @@ fn find<A: Application, O: Observer>(
     let worker = recorder.worker;
     let mut since = recorder.state_since(WorkerState::Scheduling, free_since);
     loop {
-        for _ in 0..SPIN_ROUNDS {
+        for round in 0..SPIN_ROUNDS {
             if engine.is_over() {
                 recorder.state_since(WorkerState::Idle, since);
                 return None;
@@ -147,7 +151,11 @@ fn find<A: Application, O: Observer>(
             if let Some(task) = engine.scheduler.pop(worker) {
                 return Some((task, recorder.state_since(WorkerState::Idle, since)));
             }
-            std::hint::spin_loop();
+            if round % YIELD_EVERY == YIELD_EVERY - 1 {
+                yield_now();
+            } else {
+                std::hint::spin_loop();
+            }
         }
         engine.sleep.announce(worker);
         let over = engine.is_over();

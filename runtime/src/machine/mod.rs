@@ -30,7 +30,7 @@ pub use device::{DeviceSpec, DeviceSpecError};
 
 use crate::codelet::Application;
 use crate::config::Config;
-use crate::models::{CostModels, ModelReport};
+use crate::models::{CostModels, ModelReport, name_of};
 use crate::schedulers::{Arch, Missing, Place, World};
 use crate::spec::{Access, TaskSpec, WorkerId};
 use crate::store::{MemoryNode, OutOfMemory, SharedStore};
@@ -66,28 +66,19 @@ impl<'r> Machine<'r> {
         ticks: &'r (dyn Fn() -> u64 + Sync),
     ) -> Self {
         let mut places = vec![Place::HOST; config.threads];
-        let mut kinds: Vec<&DeviceSpec> = Vec::new();
+        let kinds = device_kinds(&config.devices);
         for (d, device) in config.devices.iter().enumerate() {
-            let known = kinds.iter().position(|kind| kind.is_like(device));
-            let kind = known.unwrap_or_else(|| {
-                kinds.push(device);
-                kinds.len() - 1
-            });
+            let kind = kinds.iter().position(|kind| kind.is_like(device));
             places.push(Place {
-                arch: Arch(kind as u16 + 1),
+                arch: Arch(kind.expect("all kinds are there") as u16 + 1),
                 memory: MemoryNode(d as u16 + 1),
             });
         }
         let codelets = app.codelets();
-        let models = config.scheduler.uses_models.then(|| {
-            let name = |name: &str| match app.variant() {
-                "" => name.to_owned(),
-                variant => format!("{name}/{variant}"),
-            };
-            let codelets = codelets.iter().map(|c| name(c.name)).collect();
-            let mut archs = vec!["cpu".to_owned()];
-            archs.extend(kinds.iter().map(|kind| kind.model_name()));
-            CostModels::open(codelets, archs, &config.models)
+        let asked = config.scheduler.uses_models || config.learn;
+        let models = asked.then(|| {
+            let names = codelets.iter().map(|c| name_of(c.name, app.variant()));
+            CostModels::open(names.collect(), model_names(&kinds), &config.models)
         });
         let emulation = (!kinds.is_empty()).then(|| {
             let mut speeds = vec![vec![1.0; codelets.len()]];
@@ -192,6 +183,31 @@ impl<'r> Machine<'r> {
 
     fn wait_until(&self, ns: f64) {
         wait(self.begin, Duration::from_nanos((ns * self.scale()) as u64));
+    }
+}
+
+/// The devices that differ, each by the first of its like.
+fn device_kinds(devices: &[DeviceSpec]) -> Vec<&DeviceSpec> {
+    let mut kinds: Vec<&DeviceSpec> = Vec::new();
+    for device in devices {
+        if !kinds.iter().any(|kind| kind.is_like(device)) {
+            kinds.push(device);
+        }
+    }
+    kinds
+}
+
+/// What cost models call the CPU and these devices.
+fn model_names(kinds: &[&DeviceSpec]) -> Vec<String> {
+    let mut names = vec!["cpu".to_owned()];
+    names.extend(kinds.iter().map(|kind| kind.model_name()));
+    names
+}
+
+impl Config {
+    /// What cost models call the kinds of workers of such a run: the CPU, then the devices that differ.
+    pub fn kinds(&self) -> Vec<String> {
+        model_names(&device_kinds(&self.devices))
     }
 }
 

@@ -6,8 +6,10 @@
 mod cell;
 mod file;
 mod fingerprint;
+mod kept;
 
 pub use file::Ignored;
+pub use kept::{Estimate, KeptModels};
 
 use crate::schedulers::Arch;
 use crate::spec::CodeletId;
@@ -54,6 +56,14 @@ pub struct ModelReport {
     pub ignored: Option<String>,
     /// Why the file could not be written.
     pub not_kept: Option<String>,
+}
+
+/// What the models of a codelet are called: its name, and the application's variant where it has one.
+pub(crate) fn name_of(codelet: &str, variant: &str) -> String {
+    match variant {
+        "" => codelet.to_owned(),
+        variant => format!("{codelet}/{variant}"),
+    }
 }
 
 /// The models of one run.

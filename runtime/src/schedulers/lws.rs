@@ -11,10 +11,10 @@
 //!
 //! A worker is *busy* from a pop that gave it a task to its next pop.
 
-use super::queue::PriorityQueue;
+use super::doors::{Occupied, TwoDoors};
 use super::{Scene, Scheduler, SchedulerEntry, Wake};
 use crate::spec::WorkerId;
-use crate::sync::{AtomicBool, AtomicUsize, Mutex, MutexGuard, Ordering, TryLockError, lock};
+use crate::sync::{Apart, AtomicBool, AtomicUsize, Ordering};
 use crate::task::{ReadyTask, Task};
 
 pub(super) const ENTRY: SchedulerEntry = SchedulerEntry {
@@ -28,48 +28,29 @@ struct Lws<'s> {
     scene: Scene<'s>,
     seats: Vec<Seat>,
     /// Whose turn it is to get a task from the submission.
-    turn: AtomicUsize,
+    turn: Apart<AtomicUsize>,
 }
 
 /// On cache lines of its own.
 #[repr(align(128))]
 struct Seat {
-    queue: Mutex<PriorityQueue>,
-    /// Length of `queue`. Written under its lock.
-    len: AtomicUsize,
+    queue: TwoDoors,
     busy: AtomicBool,
     /// The other workers, nearest first.
     victims: Vec<WorkerId>,
 }
 
-impl Seat {
-    fn take(
-        &self,
-        mut queue: MutexGuard<'_, PriorityQueue>,
-        which: impl FnOnce(&mut PriorityQueue) -> Option<ReadyTask>,
-    ) -> Option<ReadyTask> {
-        let task = which(&mut queue);
-        self.len.store(queue.len(), Ordering::Release);
-        task
-    }
-
-    fn is_empty(&self) -> bool {
-        self.len.load(Ordering::Acquire) == 0
-    }
-}
-
 impl<'s> Lws<'s> {
     fn new(scene: Scene<'s>) -> Self {
         let seat = |worker| Seat {
-            queue: Mutex::default(),
-            len: AtomicUsize::new(0),
+            queue: TwoDoors::default(),
             busy: AtomicBool::new(false),
             victims: scene.nearest(worker).to_vec(),
         };
         Lws {
             scene,
             seats: (0..scene.workers()).map(seat).collect(),
-            turn: AtomicUsize::new(0),
+            turn: Apart::default(),
         }
     }
 
@@ -80,19 +61,13 @@ impl<'s> Lws<'s> {
             let mut lost_a_race = false;
             for &victim in &thief.victims {
                 let victim = &self.seats[victim];
-                if victim.is_empty() || !victim.busy.load(Ordering::Acquire) {
+                if victim.queue.is_empty() || !victim.busy.load(Ordering::Acquire) {
                     continue;
                 }
-                let queue = match victim.queue.try_lock() {
-                    Ok(queue) => queue,
-                    Err(TryLockError::Poisoned(held)) => held.into_inner(),
-                    Err(TryLockError::WouldBlock) => {
-                        lost_a_race = true;
-                        continue;
-                    }
-                };
-                if let Some(task) = victim.take(queue, |queue| queue.pop_newest(fit)) {
-                    return Some(task);
+                match victim.queue.try_pop(|queue| queue.pop_newest(fit)) {
+                    Ok(None) => {}
+                    Ok(task) => return task,
+                    Err(Occupied) => lost_a_race = true,
                 }
             }
             if !lost_a_race {
@@ -106,13 +81,13 @@ impl<'s> Lws<'s> {
 impl Scheduler for Lws<'_> {
     fn push(&self, task: ReadyTask, by: Option<WorkerId>) -> Wake {
         let workers = self.seats.len();
-        let first = by.unwrap_or_else(|| self.turn.fetch_add(1, Ordering::Relaxed) % workers);
+        let first = by.unwrap_or_else(|| self.turn.0.fetch_add(1, Ordering::Relaxed) % workers);
         let target = self.scene.capable_from(first, &task);
-        let seat = &self.seats[target];
-        let mut queue = lock(&seat.queue);
-        queue.push(task);
-        seat.len.store(queue.len(), Ordering::Release);
-        drop(queue);
+        let queue = &self.seats[target].queue;
+        match by {
+            Some(_) => queue.push(task),
+            None => queue.bring(task),
+        }
         match by {
             _ if !self.scene.is_uniform() => Wake::All,
             Some(_) => Wake::Any,
@@ -123,9 +98,9 @@ impl Scheduler for Lws<'_> {
     fn pop(&self, worker: WorkerId) -> Option<ReadyTask> {
         let seat = &self.seats[worker];
         seat.busy.store(false, Ordering::Release);
-        let own = match seat.is_empty() {
+        let own = match seat.queue.is_empty() {
             true => None,
-            false => seat.take(lock(&seat.queue), |queue| queue.pop_oldest(|_| true)),
+            false => seat.queue.pop(|queue| queue.pop_oldest(|_| true)),
         };
         let task = own.or_else(|| self.steal(worker))?;
         seat.busy.store(true, Ordering::Release);
@@ -133,11 +108,10 @@ impl Scheduler for Lws<'_> {
     }
 
     fn queue_length(&self, worker: WorkerId) -> usize {
-        self.seats[worker].len.load(Ordering::Relaxed)
+        self.seats[worker].queue.len()
     }
 
     fn queued(&self) -> usize {
-        let lens = self.seats.iter().map(|seat| &seat.len);
-        lens.map(|len| len.load(Ordering::Acquire)).sum()
+        self.seats.iter().map(|seat| seat.queue.len()).sum()
     }
 }

@@ -11,6 +11,7 @@ mod dm;
 mod dmda;
 mod dmdas;
 mod dmdasd;
+mod doors;
 mod eager;
 mod expected;
 mod heteroprio;

@@ -1,10 +1,9 @@
 //! `prio`: one central priority queue; first in, first out inside one priority.
 
-use super::queue::PriorityQueue;
+use super::doors::TwoDoors;
 use super::{Scene, Scheduler, SchedulerEntry, Wake};
 use crate::spec::WorkerId;
-use crate::sync::{AtomicUsize, Mutex, Ordering, lock};
-use crate::task::ReadyTask;
+use crate::task::{ReadyTask, Task};
 
 pub(super) const ENTRY: SchedulerEntry = SchedulerEntry {
     name: "prio",
@@ -13,38 +12,34 @@ pub(super) const ENTRY: SchedulerEntry = SchedulerEntry {
     create: |scene| {
         Box::new(Prio {
             scene,
-            queue: Mutex::default(),
-            len: AtomicUsize::new(0),
+            queue: TwoDoors::default(),
         })
     },
 };
 
 struct Prio<'s> {
     scene: Scene<'s>,
-    queue: Mutex<PriorityQueue>,
-    /// Length of `queue`, so that a pop from an empty one takes no lock. Written under the lock.
-    len: AtomicUsize,
+    queue: TwoDoors,
 }
 
 impl Scheduler for Prio<'_> {
-    fn push(&self, task: ReadyTask, _: Option<WorkerId>) -> Wake {
-        let mut queue = lock(&self.queue);
-        queue.push(task);
-        self.len.store(queue.len(), Ordering::Release);
+    fn push(&self, task: ReadyTask, by: Option<WorkerId>) -> Wake {
+        match by {
+            Some(_) => self.queue.push(task),
+            None => self.queue.bring(task),
+        }
         self.scene.wake_able()
     }
 
     fn pop(&self, worker: WorkerId) -> Option<ReadyTask> {
-        if self.queued() == 0 {
+        if self.queue.is_empty() {
             return None;
         }
-        let mut queue = lock(&self.queue);
-        let task = queue.pop_oldest(|task| self.scene.can_run(worker, task));
-        self.len.store(queue.len(), Ordering::Release);
-        task
+        let fit = |task: &Task| self.scene.can_run(worker, task);
+        self.queue.pop(|queue| queue.pop_oldest(fit))
     }
 
     fn queued(&self) -> usize {
-        self.len.load(Ordering::Acquire)
+        self.queue.len()
     }
 }

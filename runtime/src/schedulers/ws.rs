@@ -9,7 +9,7 @@
 
 use super::{Scene, Scheduler, SchedulerEntry, Wake};
 use crate::spec::WorkerId;
-use crate::sync::{AtomicUsize, Mutex, Ordering, lock};
+use crate::sync::{Apart, AtomicUsize, Mutex, Ordering, lock};
 use crate::task::{ReadyTask, Task};
 use crossbeam_deque::{Steal, Stealer, Worker};
 use std::collections::VecDeque;
@@ -25,9 +25,11 @@ struct Ws<'s> {
     scene: Scene<'s>,
     seats: Vec<Seat>,
     /// Whose turn it is to get a task from the submission.
-    turn: AtomicUsize,
+    turn: Apart<AtomicUsize>,
 }
 
+/// On cache lines of its own.
+#[repr(align(128))]
 struct Seat {
     own: Mutex<Worker<ReadyTask>>,
     stealer: Stealer<ReadyTask>,
@@ -54,7 +56,7 @@ impl<'s> Ws<'s> {
         Ws {
             scene,
             seats: (0..scene.workers()).map(seat).collect(),
-            turn: AtomicUsize::new(0),
+            turn: Apart::default(),
         }
     }
 
@@ -104,7 +106,7 @@ impl<'s> Ws<'s> {
 impl Scheduler for Ws<'_> {
     fn push(&self, task: ReadyTask, by: Option<WorkerId>) -> Wake {
         let workers = self.seats.len();
-        let first = by.unwrap_or_else(|| self.turn.fetch_add(1, Ordering::Relaxed) % workers);
+        let first = by.unwrap_or_else(|| self.turn.0.fetch_add(1, Ordering::Relaxed) % workers);
         let target = self.scene.capable_from(first, &task);
         let seat = &self.seats[target];
         let all = |task: &Task| (0..workers).all(|worker| self.scene.can_run(worker, task));

@@ -11,6 +11,8 @@ mod hardware;
 #[cfg_attr(not(feature = "hwloc"), allow(dead_code))]
 mod memory;
 mod report;
+#[cfg(all(test, feature = "hwloc"))]
+mod tests_hwloc;
 
 pub use report::{Part, PartKind, Topology};
 
@@ -170,20 +172,5 @@ mod tests {
             drop(bound);
         }
         assert_eq!(hardware::units(), before);
-    }
-
-    #[test]
-    fn a_bound_thread_stays_where_it_was_put() {
-        let platform = Platform::discover(1);
-        let Some(unit) = platform.unit(0) else { return };
-        std::thread::spawn(move || {
-            assert!(platform.bind_here(0));
-            assert_eq!(available_threads(), 1);
-            let units = hardware::units();
-            assert_eq!(units.len(), 1);
-            assert_eq!(units[0].number, unit);
-        })
-        .join()
-        .unwrap();
     }
 }

@@ -3,9 +3,10 @@
 use super::app::App;
 use super::factors::Factors;
 use super::limit::{Gate, MemoryLimit, check_available};
+use super::priorities::{Priorities, PriorityReport, priorities};
 use super::{FactorScalar, rank};
 use crate::error::SolveError;
-use crate::plan::{Plan, Prediction, RunShape, bottom_levels, codelet};
+use crate::plan::{Plan, Prediction, RunShape, codelet};
 use crate::symbolic::Symbolic;
 use std::num::NonZeroUsize;
 use std::sync::{Arc, OnceLock};
@@ -29,6 +30,8 @@ pub struct FactorOptions {
     pub memory_limit: Option<MemoryLimit>,
     /// Workers that may be in `do_subtree` tasks at the same time: these press the memory and the caches more than others.
     pub subtree_workers: Option<NonZeroUsize>,
+    /// From what durations the priorities of tasks are computed.
+    pub priorities: Priorities,
     /// Run the tasks in the order of submission on the calling thread, without a scheduler.
     pub sequential: bool,
 }
@@ -41,6 +44,8 @@ pub struct Factored<T> {
     pub prediction: Prediction,
     /// What the runtime says of it.
     pub stats: RunStats,
+    /// How the priorities of the tasks came about.
+    pub priorities: PriorityReport,
     /// The tolerance that the pivots were held against.
     pub tolerance: f64,
 }
@@ -87,11 +92,12 @@ pub fn factorize<T: FactorScalar, O: Observer>(
         flops = prediction.flops,
     )
     .entered();
-    let levels = bottom_levels(&plan);
+    let (levels, priorities) = priorities(&plan, options.priorities, T::NAME, &options.run);
     let layout = plan.layout().clone();
     let mut store = DataStore::new(plan.handles());
     let app = App::new(plan, a.values(), rhs, gate);
     let mut config = options.run.clone();
+    config.learn |= priorities.by == Priorities::Models;
     if let Some(at_once) = options.subtree_workers {
         config.limits.push(Limit {
             codelet: codelet::DO_SUBTREE,
@@ -136,6 +142,7 @@ pub fn factorize<T: FactorScalar, O: Observer>(
         factors,
         prediction,
         stats,
+        priorities,
         tolerance,
     })
 }

@@ -11,6 +11,7 @@
 //! | `tiles` | the codelets of a front in tiles |
 //! | `factors` | what is left: R, V, T and Q^H b, and where they are |
 //! | `limit` | memory reserved before tasks are submitted |
+//! | `priorities` | bottom levels, by fixed rates or by cost models |
 //! | `rank` | whether a pivot is negligible |
 
 mod app;
@@ -19,6 +20,7 @@ mod block;
 mod factorize;
 mod factors;
 mod limit;
+mod priorities;
 mod rank;
 mod tiles;
 
@@ -26,6 +28,7 @@ pub use factorize::{FactorOptions, Factored, check_rhs, factorize};
 pub use factors::Factors;
 pub(crate) use factors::RBlock;
 pub use limit::MemoryLimit;
+pub use priorities::{Priorities, PriorityReport};
 
 use bytemuck::Pod;
 use treeqr_kernels::KernelScalar;

@@ -3,6 +3,7 @@
 //! Takes an analysis and the shape of a run; tells, of a codelet and its parameters, the block behind them. For traces and for
 //! models of time: nothing here is used by a factorization.
 
+use super::predict::{bottom_levels, model_ns};
 use super::tasks::RHS;
 use super::{Plan, RunShape, codelet};
 use crate::analysis::groups::Unit;
@@ -84,7 +85,8 @@ impl TaskGraph<'_> {
 
     /// Shows every task, in the order of submission. O(tasks).
     pub fn for_each(&self, mut visit: impl FnMut(GraphTask)) {
-        let mut levels = super::predict::bottom_levels(&self.plan).into_iter();
+        let plan = &self.plan;
+        let mut levels = bottom_levels(plan, |task| model_ns(plan, task)).into_iter();
         let mut tasks = Vec::new();
         for u in 0..self.plan.sym.units.len() {
             self.plan.unit_tasks(u, &mut tasks);

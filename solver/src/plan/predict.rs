@@ -1,7 +1,7 @@
 //! What the tasks will do, counted from the plan: numbers of tasks, flops, memory, critical path.
 //!
-//! Times here are of a model with fixed rates per codelet: priorities come from them, and so must not depend on a
-//! measurement. Memory is that of a run in the order of submission.
+//! Times here are of a model with fixed rates per codelet: priorities come from them unless cost models are asked for, and
+//! so must not depend on a measurement. Memory is that of a run in the order of submission.
 
 use super::{Plan, RunShape, codelet};
 use crate::analysis::groups::Unit;
@@ -57,7 +57,7 @@ impl Symbolic {
 }
 
 /// Model time of a task, in ns.
-fn model_ns(plan: &Plan<'_>, task: &TaskSpec) -> f64 {
+pub(crate) fn model_ns(plan: &Plan<'_>, task: &TaskSpec) -> f64 {
     let rate = match task.codelet {
         codelet::GEQRT => 20.0,
         codelet::TPQRT => 25.0,
@@ -219,8 +219,12 @@ pub(crate) struct MemoryUse {
     pub freed_bytes: usize,
 }
 
-/// The bottom level of every task, in ns of the model: the longest path from its start to the end of the graph. O(tasks).
-pub(crate) fn bottom_levels(plan: &Plan<'_>) -> Vec<i64> {
+/// The bottom level of every task, in ns: the longest path from its start to the end of the graph, where tasks take as long
+/// as `duration_ns` says. O(tasks).
+pub(crate) fn bottom_levels(
+    plan: &Plan<'_>,
+    mut duration_ns: impl FnMut(&TaskSpec) -> f64,
+) -> Vec<i64> {
     let mut tasks = Vec::new();
     let mut levels = Vec::new();
     let mut path = LongestPath::new(plan.handles());
@@ -231,7 +235,7 @@ pub(crate) fn bottom_levels(plan: &Plan<'_>) -> Vec<i64> {
             tasks
                 .iter()
                 .rev()
-                .map(|task| path.visit(task, model_ns(plan, task)) as i64),
+                .map(|task| path.visit(task, duration_ns(task)) as i64),
         );
     }
     levels.reverse();

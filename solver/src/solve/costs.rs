@@ -12,8 +12,8 @@ use treeqr_runtime::TaskSpec;
 
 /// A front by itself, and an entry of the factors: to read it, and to use it for one right-hand side.
 const FRONT_NS: f64 = 150.0;
-const READ_NS: f64 = 0.6;
-const USE_NS: f64 = 0.3;
+const READ_NS: f64 = 0.9;
+const USE_NS: f64 = 0.35;
 /// A worker is worth its thread from here on.
 const WORKER_NS: f64 = 500_000.0;
 /// A task takes between these, and there are so many for each worker in between.
@@ -60,7 +60,10 @@ impl Costs {
     }
 
     /// The time a bundle should take.
-    pub fn bundle_ns(&self, workers: usize) -> f64 {
+    pub fn bundle_ns(&self, workers: usize, options: &SolveOptions) -> f64 {
+        if let Some(grain) = options.grain {
+            return grain.as_nanos() as f64;
+        }
         let tasks = TASKS_PER_WORKER * workers.max(1) as f64;
         let even = self.front_ns.iter().sum::<f64>() / tasks;
         even.clamp(TASK_NS.0, TASK_NS.1)

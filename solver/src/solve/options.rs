@@ -1,6 +1,8 @@
 //! What can be chosen for a solve. Results never depend on it.
 
 use crate::numeric::FactorOptions;
+use std::sync::LazyLock;
+use std::time::Duration;
 use treeqr_runtime::Config;
 
 /// Options of a solve with factors.
@@ -13,9 +15,20 @@ pub struct SolveOptions {
     /// there. Limits count the codelets of [`SOLVE_CODELETS`](crate::SOLVE_CODELETS).
     pub run: Config,
     /// Whether the tasks run in the order of submission on the calling thread, without a scheduler. When it is not said,
-    /// the predicted time decides: a worker is started for every half millisecond of it, up to `run.threads`, and
-    /// none instead of one.
+    /// the predicted time decides: there is a worker for every half millisecond of it, up to `run.threads`, and none
+    /// instead of one.
     pub sequential: Option<bool>,
+    /// Predicted time of a task: fronts are bundled up to it. Chosen from the work and the workers when not given; a front
+    /// is never divided.
+    pub grain: Option<Duration>,
+}
+
+impl SolveOptions {
+    /// The default, made once: to ask the system how many threads there are takes longer than a small solve.
+    pub(super) fn of_nobody() -> &'static SolveOptions {
+        static DEFAULT: LazyLock<SolveOptions> = LazyLock::new(SolveOptions::default);
+        &DEFAULT
+    }
 }
 
 /// The threads, scheduler and cancel handle of a factorization.
@@ -28,6 +41,7 @@ impl From<&FactorOptions> for SolveOptions {
                 ..options.run.clone()
             },
             sequential: options.sequential.then_some(true),
+            grain: None,
         }
     }
 }

@@ -22,8 +22,9 @@ pub struct Rotated<T> {
 /// x and its parts. Vectors have their columns, one for each right-hand side, one after the other.
 ///
 /// All of these are tasks on the runtime, over the tree and over blocks of 32 right-hand sides. Results are bitwise the
-/// same for every number of workers and every scheduler. Of how many other columns there are, a column's result depends by
-/// the width of its block at most: 32, or what is left for the last one.
+/// same for every number of workers, every scheduler and every bundling of fronts. A column's result does not depend on
+/// the other columns; on their number it depends where a front in tiles has part in Q, by the width of its block (32, or what
+/// is left for the last one), since matrix products of other widths may sum in another order.
 ///
 /// Those without options have [`SolveOptions::default`], and nobody looks on.
 impl<T: FactorScalar> Factors<T> {
@@ -35,7 +36,7 @@ impl<T: FactorScalar> Factors<T> {
     /// # Panics
     /// When the factorization was given none.
     pub fn solution(&self) -> Result<Vec<T>, SolveError> {
-        self.solution_with(&SolveOptions::default(), &())
+        self.solution_with(SolveOptions::of_nobody(), &())
     }
 
     /// As [`Self::solution`], with options, and somebody who looks on.
@@ -67,7 +68,7 @@ impl<T: FactorScalar> Factors<T> {
     /// # Errors
     /// [`SolveError`]: Q was not kept, a wrong length, values that are not finite, and whatever ends the run.
     pub fn solve(&self, b: &[T], nrhs: usize) -> Result<Vec<T>, SolveError> {
-        self.solve_with(b, nrhs, &SolveOptions::default(), &())
+        self.solve_with(b, nrhs, SolveOptions::of_nobody(), &())
     }
 
     /// As [`Self::solve`], with options, and somebody who looks on.
@@ -109,7 +110,7 @@ impl<T: FactorScalar> Factors<T> {
     /// # Panics
     /// When b has another length.
     pub fn apply_q_adjoint(&self, b: &[T], nrhs: usize) -> Result<Rotated<T>, SolveError> {
-        self.apply_q_adjoint_with(b, nrhs, &SolveOptions::default(), &())
+        self.apply_q_adjoint_with(b, nrhs, SolveOptions::of_nobody(), &())
     }
 
     /// As [`Self::apply_q_adjoint`], with options, and somebody who looks on.
@@ -145,7 +146,7 @@ impl<T: FactorScalar> Factors<T> {
     /// # Panics
     /// When c has other lengths.
     pub fn apply_q(&self, c: &Rotated<T>, nrhs: usize) -> Result<Vec<T>, SolveError> {
-        self.apply_q_with(c, nrhs, &SolveOptions::default(), &())
+        self.apply_q_with(c, nrhs, SolveOptions::of_nobody(), &())
     }
 
     /// As [`Self::apply_q`], with options, and somebody who looks on.
@@ -186,7 +187,7 @@ impl<T: FactorScalar> Factors<T> {
     /// # Panics
     /// When c has another length.
     pub fn solve_r(&self, c: &[T], nrhs: usize) -> Result<Vec<T>, SolveError> {
-        self.solve_r_with(c, nrhs, &SolveOptions::default(), &())
+        self.solve_r_with(c, nrhs, SolveOptions::of_nobody(), &())
     }
 
     /// As [`Self::solve_r`], with options, and somebody who looks on.
@@ -225,7 +226,7 @@ impl<T: FactorScalar> Factors<T> {
     /// # Panics
     /// When c has another length.
     pub fn solve_r_adjoint(&self, c: &[T], nrhs: usize) -> Result<Vec<T>, SolveError> {
-        self.solve_r_adjoint_with(c, nrhs, &SolveOptions::default(), &())
+        self.solve_r_adjoint_with(c, nrhs, SolveOptions::of_nobody(), &())
     }
 
     /// As [`Self::solve_r_adjoint`], with options, and somebody who looks on.
@@ -306,7 +307,7 @@ impl<T: FactorScalar> Factors<T> {
         let costs = Costs::new(self, &program);
         let workers = costs.workers(options);
         let fronts = &self.symbolic.tree.fronts;
-        let bundles = Bundles::new(fronts, &costs.front_ns, costs.bundle_ns(workers));
+        let bundles = Bundles::new(fronts, &costs.front_ns, costs.bundle_ns(workers, options));
         let app = App::new(self, plan, program, bundles);
         let (program, bundles) = (&app.program, &app.bundles);
         let mut store = DataStore::new(program.handles(bundles));
@@ -323,6 +324,7 @@ impl<T: FactorScalar> Factors<T> {
         };
         let config = Config {
             threads: workers.max(1),
+            // Nothing of a solve runs there.
             devices: Vec::new(),
             ..options.run.clone()
         };

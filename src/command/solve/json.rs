@@ -3,6 +3,7 @@
 use super::Outcome;
 use serde_json::{Value, json};
 use treeqr::VERSION;
+use treeqr::solver::Priorities;
 
 impl Outcome {
     /// The object.
@@ -74,6 +75,14 @@ impl Outcome {
             "normal_residual": quality.normal_residual,
             "consistent": quality.consistent,
             "tasks": stats.tasks,
+            "priorities": {
+                "by": match run.priorities().by {
+                    Priorities::Fixed => "fixed",
+                    Priorities::Models => "models",
+                },
+                "tasks_from_models": run.priorities().from_models,
+                "ignored": run.priorities().ignored,
+            },
             "stalls": {"count": stats.stalls, "time_s": stats.stalled.as_secs_f64()},
             "time_scale": stats.time_scale,
             "devices": stats.devices.iter().map(|d| json!({

@@ -55,7 +55,7 @@ pub fn run(args: &SolveArgs) -> Result<(), Failure> {
     let symbolic = analyse(a.pattern(), &options).map_err(about)?;
     let (analysed, analysed_at) = (begin.elapsed() - read, Instant::now());
 
-    let progress = Progress::default();
+    let progress = Progress::new(trace::record_options(args));
     let cancellable = stop::Cancellable::begin();
     factor.run.cancel = cancellable.handle();
     bar.factorize(&progress);

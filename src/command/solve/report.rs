@@ -7,6 +7,7 @@ use super::super::units::{count, norm, percent, plural, si, three, time};
 use super::Outcome;
 use std::time::Duration;
 use treeqr::profiling::WorkerSummary;
+use treeqr::solver::Priorities;
 
 /// Columns of a bar.
 const BAR: usize = 24;
@@ -26,6 +27,7 @@ impl Outcome {
         self.times(&mut page);
         page.gap();
         self.speed_and_memory(&mut page);
+        self.priorities(&mut page);
         self.devices(&mut page);
         page.gap();
         self.tasks(&mut page);
@@ -111,6 +113,27 @@ impl Outcome {
                 si(run.prediction().peak_bytes as f64, "B"),
             ),
         );
+    }
+
+    /// Where priorities came from, if that was asked for.
+    fn priorities(&self, page: &mut Page) {
+        let run = &self.solution.run;
+        let report = run.priorities();
+        if report.by == Priorities::Models {
+            let (known, all) = (report.from_models, run.stats().tasks);
+            let text = format!(
+                "from cost models for {} of {} tasks",
+                count(known),
+                count(all)
+            );
+            page.row("Priority", &text);
+        }
+        if let Some(reason) = &report.ignored {
+            page.row(
+                "",
+                &format!("{WARN}the models are not used{WARN:#}: {reason}"),
+            );
+        }
     }
 
     /// What was emulated, said before any figure that depends on it is believed.

@@ -12,7 +12,7 @@ use std::time::Instant;
 use treeqr::profiling::trace::{Manifest, Overwrite, Status, check_target};
 use treeqr::runtime::RunError;
 use treeqr::solver::{MemoryLimit, SolveError};
-use treeqr::{Error, Record, Symbolic, TraceNotes, fingerprint};
+use treeqr::{Error, Record, RecordOptions, Symbolic, TraceNotes, fingerprint};
 
 /// Where the steps of the command began.
 pub struct Steps {
@@ -42,6 +42,18 @@ pub fn check(args: &SolveArgs) -> Result<(), Failure> {
             false => failure.hint("--force replaces a trace"),
         }
     })
+}
+
+/// How the run is to be recorded. What finds no memory goes beside the trace, where there must be room anyway.
+pub fn record_options(args: &SolveArgs) -> RecordOptions {
+    let defaults = RecordOptions::default();
+    let beside = args.trace.trace.as_ref().and_then(|path| path.parent());
+    let folder = beside.filter(|folder| folder.is_dir());
+    RecordOptions {
+        memory_bytes: usize::try_from(args.trace.trace_memory).unwrap_or(usize::MAX),
+        spill_dir: folder.map_or(defaults.spill_dir, Path::to_owned),
+        modules: args.trace.record,
+    }
 }
 
 /// How the run ended that gave `error`.
