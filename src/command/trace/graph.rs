@@ -42,7 +42,14 @@ pub fn run(args: &GraphArgs) -> Result<(), Failure> {
     page.gap();
     page.row("Matrix", &problem.source.to_string());
     let (tasks, edges) = (trace.tables.graph.len(), trace.tables.dependencies.len());
-    page.row("Graph", &format!("{TITLE}{}{TITLE:#} tasks, {} dependencies", count(tasks), count(edges)));
+    page.row(
+        "Graph",
+        &format!(
+            "{TITLE}{}{TITLE:#} tasks, {} dependencies",
+            count(tasks),
+            count(edges)
+        ),
+    );
     let bytes: u64 = manifest.tables.iter().map(|t| t.bytes).sum();
     page.row("Size", &si(bytes as f64, "B"));
     page::print(&page.text())

@@ -229,6 +229,15 @@ fn whole(page: &mut Page, manifest: &Manifest, balance: &Balance) {
             si(1e9 * speed, "Flop/s")
         ),
     );
+    let at = |t: u64| time(ns(t)).trim_end().to_owned();
+    page.row(
+        "",
+        &format!(
+            "from {} to {} of the trace's time",
+            at(run.begin_ns),
+            at(run.end_ns)
+        ),
+    );
     if !run.devices.is_empty() {
         page.prose(
             "",
