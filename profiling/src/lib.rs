@@ -6,8 +6,11 @@
 //! | `recorder` | on the run's threads: fixed-size records into memory of their own; a helper thread that brings and takes it |
 //! | `recording` | after the run: the tables, in nanoseconds |
 //! | `metrics` | what the tables say: times per codelet and worker, occupancy, memory peak |
+//! | `trace` | what is left of a run on disk: tables that other programs read |
+//! | `export` | traces in the formats of other tools |
+//! | `palette` | which colour a codelet has in every picture |
+//! | `part` | files and folders that are complete or absent |
 //! | `efficiency` | what a parallel run lost to granularity, to slower tasks, to waiting and to the runtime |
-//! | `trace` | a run in tables, on disk |
 //! | `inspect` | what a trace says: consistency, balance of time, parts, differences |
 //! | [`system`] | when asked for: the kernel's context switches, and counters per task |
 //!
@@ -38,8 +41,11 @@
 
 mod clock;
 mod efficiency;
+pub mod export;
 pub mod inspect;
 mod metrics;
+pub mod palette;
+mod part;
 mod recorder;
 mod recording;
 pub mod system;

@@ -2,6 +2,7 @@
 
 use super::manifest::MANIFEST;
 use super::schema::SCHEMA_VERSION;
+use crate::part::PartError;
 use std::io;
 use std::path::PathBuf;
 
@@ -68,5 +69,14 @@ impl TraceError {
     pub(crate) fn io(path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
         let path = path.into();
         move |source| TraceError::Io { path, source }
+    }
+}
+
+impl From<PartError> for TraceError {
+    fn from(error: PartError) -> Self {
+        match error {
+            PartError::Exists { path } => TraceError::Exists { path },
+            PartError::Io { path, source } => TraceError::Io { path, source },
+        }
     }
 }

@@ -8,6 +8,7 @@ use super::manifest::{MANIFEST, Manifest, TableFacts};
 use super::schema::SCHEMA_VERSION;
 use super::table::{self, Table};
 use super::{TableVisitor, Trace};
+use crate::part::Part;
 use serde_json::Value;
 use std::fs::{self, File};
 use std::hash::Hasher;
@@ -129,14 +130,9 @@ pub(super) fn write(
     overwrite: Overwrite,
 ) -> Result<Manifest, TraceError> {
     check_target(path, overwrite)?;
-    let parent = match path.parent() {
-        Some(parent) if parent != Path::new("") => parent,
-        _ => Path::new("."),
-    };
-    fs::create_dir_all(parent).map_err(TraceError::io(parent))?;
-    let scratch = Scratch::beside(path)?;
+    let part = Part::folder(path)?;
     let mut files = Files {
-        folder: &scratch.path,
+        folder: part.path(),
         facts: Vec::new(),
         error: None,
     };
@@ -149,9 +145,9 @@ pub(super) fn write(
         ..trace.manifest.clone()
     };
     let text = serde_json::to_string_pretty(&manifest).expect("plain data");
-    let file = scratch.path.join(MANIFEST);
+    let file = part.path().join(MANIFEST);
     fs::write(&file, text + "\n").map_err(TraceError::io(&file))?;
-    scratch.become_target(path, overwrite)?;
+    part.become_target(overwrite == Overwrite::Trace)?;
     Ok(manifest)
 }
 
@@ -179,48 +175,6 @@ fn checksum(bytes: &[u8]) -> String {
     let mut hasher = XxHash64::with_seed(0);
     hasher.write(bytes);
     format!("{:016x}", hasher.finish())
-}
-
-/// A folder that is removed unless it becomes the target.
-struct Scratch {
-    path: PathBuf,
-}
-
-impl Scratch {
-    fn beside(target: &Path) -> Result<Self, TraceError> {
-        let mut name = target.file_name().unwrap_or_default().to_owned();
-        name.push(format!(".{}.part", std::process::id()));
-        let path = target.with_file_name(name);
-        if path.exists() {
-            fs::remove_dir_all(&path).map_err(TraceError::io(&path))?;
-        }
-        fs::create_dir(&path).map_err(TraceError::io(&path))?;
-        Ok(Scratch { path })
-    }
-
-    fn become_target(self, target: &Path, overwrite: Overwrite) -> Result<(), TraceError> {
-        if overwrite == Overwrite::Trace && target.exists() {
-            let mut old = self.path.clone().into_os_string();
-            old.push(".old");
-            let old = PathBuf::from(old);
-            fs::rename(target, &old).map_err(TraceError::io(target))?;
-            fs::rename(&self.path, target).map_err(TraceError::io(target))?;
-            return fs::remove_dir_all(&old).map_err(TraceError::io(old));
-        }
-        fs::rename(&self.path, target).map_err(|source| match target.exists() {
-            true => TraceError::Exists {
-                path: target.into(),
-            },
-            false => TraceError::io(target)(source),
-        })
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        // Gone already when it has become the target.
-        let _ = fs::remove_dir_all(&self.path);
-    }
 }
 
 /// Writes each table that has rows.

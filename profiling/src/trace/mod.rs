@@ -33,8 +33,8 @@ mod folder;
 mod manifest;
 mod measured;
 pub mod schema;
-mod table;
-mod value;
+pub(crate) mod table;
+pub(crate) mod value;
 
 pub use error::TraceError;
 pub use events::{counters, modules, switches};

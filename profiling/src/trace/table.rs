@@ -12,6 +12,7 @@ use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::{ColumnPath, Type, TypePtr};
 use std::io::Write;
+use std::marker::PhantomData;
 use std::sync::Arc;
 
 /// Rows of a row group: readers skip whole groups by their smallest and largest values.
@@ -22,7 +23,7 @@ const GROUP_ROWS: usize = 1 << 18;
 pub struct Column {
     /// Its name; times end in `_ns`, sizes in `_bytes`.
     pub name: &'static str,
-    /// `uint16`, `uint32`, `uint64`, `int64`, `double`, `bool` or `text`.
+    /// `uint16`, `uint32`, `uint64`, `int32`, `int64`, `double`, `bool` or `text`.
     pub kind: &'static str,
     /// Whether a cell may be empty.
     pub nullable: bool,
@@ -79,10 +80,11 @@ pub(crate) trait Stored: Sized {
     fn take(group: &GroupReader<'_>, rows: usize) -> Result<Vec<Self>>;
 }
 
-/// Declares a table: `Row in "file" { column: type, ... }`, with the documentation as its text.
+/// Declares a table: `Row in "file" { column: type, ... }`, with the documentation as its text. Where a column's name is
+/// no name in Rust: `column = "Its.Name": type`.
 macro_rules! table {
     ($(#[doc = $about:literal])+ $row:ident in $name:literal {
-        $($(#[doc = $doc:literal])+ $column:ident: $type:ty,)+
+        $($(#[doc = $doc:literal])+ $column:ident $(= $named:literal)?: $type:ty,)+
     }) => {
         $(#[doc = $about])+
         #[derive(Clone, Debug, PartialEq)]
@@ -92,7 +94,10 @@ macro_rules! table {
             const NAME: &'static str = $name;
             const ABOUT: &'static str = concat!($($about),+);
             const COLUMNS: &'static [Column] =
-                &[$(Column::of::<$type>(stringify!($column), concat!($($doc),+)),)+];
+                &[$(Column::of::<$type>(
+                    $crate::trace::table::column_name!($column $($named)?),
+                    concat!($($doc),+),
+                ),)+];
 
             fn cells(&self) -> Vec<Cell> {
                 vec![$(value::cell(&self.$column),)+]
@@ -109,7 +114,8 @@ macro_rules! table {
             }
 
             fn take(group: &GroupReader<'_>, rows: usize) -> parquet::errors::Result<Vec<Self>> {
-                $(let mut $column = group.column::<$type>(stringify!($column), rows)?.into_iter();)+
+                $(let name = $crate::trace::table::column_name!($column $($named)?);
+                let mut $column = group.column::<$type>(name, rows)?.into_iter();)+
                 let row = |_| $row { $($column: $column.next().expect("as many as rows"),)+ };
                 Ok((0..rows).map(row).collect())
             }
@@ -118,15 +124,51 @@ macro_rules! table {
 }
 pub(crate) use table;
 
+/// What a column is called in the file.
+macro_rules! column_name {
+    ($column:ident) => {
+        stringify!($column)
+    };
+    ($column:ident $named:literal) => {
+        $named
+    };
+}
+pub(crate) use column_name;
+
 /// Writes rows as a Parquet file with zstd.
 pub(crate) fn write<T: Table, W: Write + Send>(rows: &[T], file: W) -> Result<W> {
-    let mut writer = SerializedFileWriter::new(file, schema::<T>(), properties::<T>())?;
+    let level = ZstdLevel::try_new(3).expect("a level of zstd");
+    let mut writer = TableWriter::new(file, Compression::ZSTD(level))?;
     for rows in rows.chunks(GROUP_ROWS) {
-        let mut group = GroupWriter(writer.next_row_group()?);
-        T::put(rows, &mut group)?;
-        group.0.close()?;
+        writer.group(rows)?;
     }
-    writer.into_inner()
+    writer.finish()
+}
+
+/// Writes a table group by group, so that its rows need not be in memory together.
+pub(crate) struct TableWriter<T, W: Write + Send> {
+    writer: SerializedFileWriter<W>,
+    rows: PhantomData<fn(T)>,
+}
+
+impl<T: Table, W: Write + Send> TableWriter<T, W> {
+    pub(crate) fn new(file: W, compression: Compression) -> Result<Self> {
+        let writer = SerializedFileWriter::new(file, schema::<T>(), properties::<T>(compression))?;
+        let rows = PhantomData;
+        Ok(TableWriter { writer, rows })
+    }
+
+    /// Appends rows, as a row group of their own.
+    pub(crate) fn group(&mut self, rows: &[T]) -> Result<()> {
+        let mut group = GroupWriter(self.writer.next_row_group()?);
+        T::put(rows, &mut group)?;
+        group.0.close().map(drop)
+    }
+
+    /// Completes the file, and gives back what it was written to.
+    pub(crate) fn finish(self) -> Result<W> {
+        self.writer.into_inner()
+    }
 }
 
 /// Reads rows from the bytes of a Parquet file that has at least the columns of the table.
@@ -151,16 +193,19 @@ fn schema<T: Table>() -> TypePtr {
 }
 
 /// Times and numbers of tasks grow from row to row: they are stored as differences. The rest repeats: dictionaries.
-fn properties<T: Table>() -> WriterPropertiesPtr {
-    let level = ZstdLevel::try_new(3).expect("a level of zstd");
+fn properties<T: Table>(compression: Compression) -> WriterPropertiesPtr {
     let mut properties = WriterProperties::builder()
-        .set_compression(Compression::ZSTD(level))
+        .set_compression(compression)
         .set_statistics_enabled(EnabledStatistics::Chunk)
         .set_created_by(concat!("treeqr ", env!("CARGO_PKG_VERSION")).to_owned());
     for column in T::COLUMNS {
         let grows = column.name.ends_with("_ns")
             || column.name.ends_with("_bytes")
             || matches!(column.name, "task" | "predecessor" | "handle");
+        if column.kind == "double" {
+            // Hardly two are the same: looking for them takes longer than all the rest.
+            properties = properties.set_column_dictionary_enabled(column.name.into(), false);
+        }
         if grows && matches!(column.kind, "uint32" | "uint64" | "int64") {
             let path = ColumnPath::from(column.name);
             properties = properties

@@ -10,6 +10,7 @@ use parquet::data_type::{
     BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int32Type, Int64Type,
 };
 use std::fmt;
+use std::sync::Arc;
 
 /// One cell, for those who go through tables without knowing them: comparison, CSV, printing.
 #[derive(Clone, Debug, PartialEq)]
@@ -128,6 +129,7 @@ integers! {
     u16, "uint16", Int32Type, i32, 16, false, Unsigned;
     u32, "uint32", Int32Type, i32, 32, false, Unsigned;
     u64, "uint64", Int64Type, i64, 64, false, Unsigned;
+    i32, "int32", Int32Type, i32, 32, true, Signed;
     i64, "int64", Int64Type, i64, 64, true, Signed;
 }
 
@@ -170,6 +172,28 @@ impl Scalar for bool {
 
     fn cell(&self) -> Cell {
         Cell::Bool(*self)
+    }
+}
+
+/// Text that many rows share.
+impl Scalar for Arc<str> {
+    type Data = ByteArrayType;
+    const TYPE: &'static str = "text";
+
+    fn logical() -> Option<LogicalType> {
+        Some(LogicalType::String)
+    }
+
+    fn pack(&self) -> ByteArray {
+        (&**self).into()
+    }
+
+    fn unpack(stored: &ByteArray) -> Option<Arc<str>> {
+        stored.as_utf8().ok().map(Arc::from)
+    }
+
+    fn cell(&self) -> Cell {
+        Cell::Text(self.to_string())
     }
 }
 

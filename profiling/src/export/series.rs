@@ -1,0 +1,131 @@
+//! Counts and rates over time: what tools call counters or variables.
+//!
+//! Takes the tables; gives steps, each valid until the next. Knows no format.
+
+use super::view::View;
+
+/// A value from a time on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Step {
+    pub time_ns: u64,
+    pub value: f64,
+}
+
+/// Windows in which rates are averages: as many as a screen has columns.
+const WINDOWS: u64 = 1000;
+
+/// Tasks that could run and that no worker had taken.
+pub(super) fn ready(view: &View<'_>) -> Vec<Step> {
+    let tasks = view.tasks().iter();
+    count(
+        tasks.clone().map(|task| task.ready_ns).collect(),
+        tasks.map(|task| task.pop_ns.max(task.ready_ns)).collect(),
+    )
+}
+
+/// Tasks that had been submitted and were not done.
+pub(super) fn submitted(view: &View<'_>) -> Vec<Step> {
+    let tasks = view.tasks().iter();
+    count(
+        tasks.clone().map(|task| task.submit_ns).collect(),
+        tasks.map(|task| task.end_ns.max(task.submit_ns)).collect(),
+    )
+}
+
+/// Bytes held by each memory node that has some.
+pub(super) fn memory(view: &View<'_>) -> Vec<(u16, Vec<Step>)> {
+    let mut nodes: Vec<(u16, Vec<Step>)> = Vec::new();
+    for row in &view.trace.tables.memory {
+        let step = Step {
+            time_ns: row.time_ns,
+            value: row.after_bytes as f64,
+        };
+        match nodes.iter_mut().find(|(node, _)| *node == row.memory_node) {
+            Some((_, steps)) => match steps.last_mut() {
+                // Of several changes at one time the last one counts.
+                Some(last) if last.time_ns >= step.time_ns => last.value = step.value,
+                _ => steps.push(step),
+            },
+            None => nodes.push((row.memory_node, vec![step])),
+        }
+    }
+    nodes.sort_by_key(|(node, _)| *node);
+    nodes
+}
+
+/// GFlop/s of each worker: averages over windows of the run, a task's operations spread evenly over its time. The last
+/// step is 0, at the end.
+pub(super) fn rates(view: &View<'_>) -> Vec<Vec<Step>> {
+    let tasks = view.tasks();
+    let begin = tasks.iter().map(|task| task.start_ns).min().unwrap_or(0);
+    let end = tasks.iter().map(|task| task.end_ns).max().unwrap_or(0);
+    let width = (end.saturating_sub(begin)).div_ceil(WINDOWS).max(1);
+    let windows = (end.saturating_sub(begin)).div_ceil(width) as usize;
+    let mut flops = vec![vec![0.0; windows]; view.workers.len()];
+    for task in tasks {
+        let duration = task.end_ns.saturating_sub(task.start_ns);
+        if task.flops == 0 || duration == 0 {
+            continue;
+        }
+        let flops = &mut flops[view.lane(task.worker)];
+        let (mut from, to) = (task.start_ns - begin, task.end_ns - begin);
+        while from < to {
+            let window = from / width;
+            let until = to.min((window + 1) * width);
+            let part = (until - from) as f64 / duration as f64;
+            flops[window as usize] += task.flops as f64 * part;
+            from = until;
+        }
+    }
+    let steps = |flops: Vec<f64>| -> Vec<Step> {
+        let step = |(k, flops): (usize, f64)| {
+            let from = k as u64 * width;
+            let length = width.min(end - begin - from);
+            Step {
+                time_ns: begin + from,
+                value: flops / length as f64,
+            }
+        };
+        let last = Step {
+            time_ns: end,
+            value: 0.0,
+        };
+        let steps = flops.into_iter().enumerate().map(step);
+        steps.chain((windows > 0).then_some(last)).collect()
+    };
+    flops.into_iter().map(steps).collect()
+}
+
+/// How many of the things that begin at `from` and end at `to` there are.
+fn count(mut from: Vec<u64>, mut to: Vec<u64>) -> Vec<Step> {
+    from.sort_unstable();
+    to.sort_unstable();
+    let (mut begun, mut ended) = (0, 0);
+    let mut steps: Vec<Step> = Vec::new();
+    while ended < to.len() {
+        let time_ns = match from.get(begun) {
+            Some(&next) => next.min(to[ended]),
+            None => to[ended],
+        };
+        begun += from[begun..].iter().take_while(|&&t| t == time_ns).count();
+        ended += to[ended..].iter().take_while(|&&t| t == time_ns).count();
+        let value = begun as f64 - ended as f64;
+        if steps.last().is_none_or(|last| last.value != value) {
+            steps.push(Step { time_ns, value });
+        }
+    }
+    steps
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_change_once_at_a_time() {
+        let steps = count(vec![1, 1, 4], vec![3, 4, 9]);
+        let steps: Vec<_> = steps.iter().map(|s| (s.time_ns, s.value)).collect();
+        assert_eq!(steps, [(1, 2.0), (3, 1.0), (9, 0.0)]);
+        assert!(count(vec![], vec![]).is_empty());
+    }
+}

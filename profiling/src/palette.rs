@@ -1,0 +1,97 @@
+//! Which colour a codelet or a state has, in every export and every picture.
+//!
+//! Takes names; gives sRGB. The colours are Paul Tol's `muted` scheme (SRON/EPS/TN/09-002, issue 3.2), which people with
+//! the common colour-vision deficiencies can tell apart; the four kernels have the pairs that differ most.
+
+use crate::trace::schema::ThreadState;
+use std::fmt;
+
+/// A colour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Colour {
+    /// Red, 0 to 255.
+    pub red: u8,
+    /// Green.
+    pub green: u8,
+    /// Blue.
+    pub blue: u8,
+}
+
+/// As `#rrggbb`.
+impl fmt::Display for Colour {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "#{:02x}{:02x}{:02x}", self.red, self.green, self.blue)
+    }
+}
+
+impl Colour {
+    const fn new(rgb: u32) -> Self {
+        let [_, red, green, blue] = rgb.to_be_bytes();
+        Colour { red, green, blue }
+    }
+
+    /// Whether white text can be read on it better than black: by its relative luminance (WCAG 2).
+    pub fn is_dark(self) -> bool {
+        let linear = |c: u8| (f64::from(c) / 255.0).powf(2.2);
+        let (red, green, blue) = (linear(self.red), linear(self.green), linear(self.blue));
+        0.2126 * red + 0.7152 * green + 0.0722 * blue < 0.179
+    }
+}
+
+/// Colours of codelets by name.
+pub const CODELETS: &[(&str, Colour)] = &[
+    ("geqrt", Colour::new(0x88_22_55)),
+    ("gemqrt", Colour::new(0x88_CC_EE)),
+    ("tpqrt", Colour::new(0xCC_66_77)),
+    ("tpmqrt", Colour::new(0x33_22_88)),
+    ("do_subtree", Colour::new(0xDD_CC_77)),
+    ("init_front", Colour::new(0x11_77_33)),
+    ("init_block", Colour::new(0x44_AA_99)),
+    ("block_copy", Colour::new(0x99_99_33)),
+    ("clean_front", Colour::new(0xAA_44_99)),
+    ("clean_block", Colour::new(0xAA_44_99)),
+];
+
+/// For codelets that nobody has chosen one for.
+pub const OTHER: Colour = Colour::new(0xBB_BB_BB);
+
+/// The colour of a codelet.
+pub fn codelet(name: &str) -> Colour {
+    let found = CODELETS.iter().find(|(known, _)| *known == name);
+    found.map_or(OTHER, |(_, colour)| *colour)
+}
+
+/// The colour of what a thread did without a task: greys for nothing, warm for what it had to wait for.
+pub fn state(state: ThreadState) -> Colour {
+    Colour::new(match state {
+        ThreadState::Scheduling => 0x77_77_77,
+        ThreadState::Idle => 0xDD_DD_DD,
+        ThreadState::Sleeping => 0xEE_EE_EE,
+        ThreadState::Transferring => 0xEE_77_33,
+        ThreadState::WindowFull => 0xEE_CC_66,
+        ThreadState::MemoryFull => 0xCC_33_11,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn colours_are_written_as_hexadecimal_and_told_apart() {
+        assert_eq!(codelet("geqrt").to_string(), "#882255");
+        assert_eq!(codelet("something else"), OTHER);
+        for (k, (name, colour)) in CODELETS.iter().enumerate() {
+            let same = CODELETS[k + 1..].iter().filter(|(_, c)| c == colour);
+            let same: Vec<_> = same.map(|(name, _)| *name).collect();
+            // One does the work of the other where fronts are cleaned by blocks.
+            let twin = if *name == "clean_front" {
+                vec!["clean_block"]
+            } else {
+                vec![]
+            };
+            assert_eq!(same, twin, "as {name}");
+        }
+        assert!(codelet("tpmqrt").is_dark() && !codelet("gemqrt").is_dark());
+    }
+}
