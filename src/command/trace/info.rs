@@ -303,7 +303,7 @@ fn sums(page: &mut Page, manifest: &Manifest, balance: &Balance) {
 /// What is in a part of a trace and is none of the others may be anything that was left out.
 fn rest<'a>(manifest: &Manifest, name: &'a str) -> &'a str {
     match name {
-        "runtime" if manifest.filtered.is_some() => "not here",
+        "runtime" if manifest.filtered.is_some() => "other",
         name => name,
     }
 }
@@ -323,7 +323,7 @@ fn split_of(w: &WorkerBalance) -> [u64; 6] {
 fn workers(page: &mut Page, manifest: &Manifest, balance: &Balance) {
     let heads: String = PARTS
         .iter()
-        .map(|part| format!(" {:>8}", rest(manifest, part)))
+        .map(|part| format!(" {:>7}", rest(manifest, part)))
         .collect();
     page.row(
         "Workers",
@@ -333,7 +333,7 @@ fn workers(page: &mut Page, manifest: &Manifest, balance: &Balance) {
         let shares = per_mille(&parts);
         let numbers: String = shares
             .iter()
-            .map(|&share| format!(" {:>8}", tenths(share)))
+            .map(|&share| format!(" {:>7}", tenths(share)))
             .collect();
         let waiting = shares[1..5].iter().sum::<u32>();
         let [t, r, i] = split([shares[0], shares[5], waiting].map(f64::from), BAR);

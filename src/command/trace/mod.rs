@@ -3,13 +3,14 @@
 //! | file | subject |
 //! | --- | --- |
 //! | `args` | subcommands, flags and help texts |
-//! | `info`, `check`, `filter`, `diff`, `graph` | one subcommand each |
+//! | `info`, `check`, `filter`, `diff`, `export`, `graph` | one subcommand each |
 //! | `rows` | rows of tables as text and CSV |
 //! | `parts` | parts of a whole that add up to 100 % |
 
 pub mod args;
 mod check;
 mod diff;
+mod export;
 mod filter;
 mod graph;
 mod info;
@@ -28,6 +29,7 @@ pub fn run(command: &TraceCommand) -> Result<(), Failure> {
         TraceCommand::Check(args) => check::run(args),
         TraceCommand::Filter(args) => filter::run(args),
         TraceCommand::Diff(args) => diff::run(args),
+        TraceCommand::Export(args) => export::run(args),
         TraceCommand::Graph(args) => graph::run(args),
     }
 }
