@@ -57,6 +57,13 @@ findings reps="11":
 bench-solve *arguments:
     cargo bench -p treeqr-solver --bench solve -- {{arguments}}
 
+# Exports of a random trace, opened by pandas, polars, DuckDB, Perfetto and Graphviz; installs them beside the build; `just readers A.trace`
+readers trace="2000":
+    python3 -m venv target/readers-venv
+    target/readers-venv/bin/pip install -q pandas pyarrow polars duckdb perfetto
+    cargo run -p treeqr-profiling --example exports -- target/readers {{trace}}
+    target/readers-venv/bin/python .ci/readers.py target/readers
+
 # Write the files under matrices/data anew (a test compares them with the gallery)
 data:
     cargo run --release -p treeqr-matrices --example write_data

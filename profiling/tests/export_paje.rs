@@ -322,7 +322,7 @@ fn variables_say_what_the_tables_say() {
                     .filter(|t| from(t) <= *now && *now < to(t));
                 assert_eq!(*value, there.count() as f64, "{kind} at {now}");
             }
-            assert_eq!(of(kind).last().unwrap().3, 0.0);
+            assert_eq!(of(kind).next_back().unwrap().3, 0.0);
         }
         // The last value at a time counts, in MiB.
         for (_, _, now, value) in of("held") {

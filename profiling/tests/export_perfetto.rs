@@ -276,6 +276,23 @@ fn slices_are_the_tasks_states_phases_and_transfers() {
     }
 }
 
+/// Two threads at work on the program: their steps share no track.
+#[test]
+fn phases_that_cross_have_tracks_of_their_own() {
+    let mut trace = random(Shape::small(2));
+    trace.tables.phases[1].end_ns = 50;
+    let decoded = decode(&trace, Dependencies::None);
+    let phases = decoded
+        .slices
+        .iter()
+        .filter(|slice| slice.category == "phase");
+    let phases: Vec<_> = phases
+        .map(|s| (s.name.as_str(), s.start, s.end - s.start))
+        .collect();
+    assert!(phases.contains(&("ordering", 1000, 8050)), "{phases:?}");
+    assert_eq!(phases.len(), 3);
+}
+
 #[test]
 fn counters_end_where_the_tables_do() {
     let trace = random(Shape::small(7));

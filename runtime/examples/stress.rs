@@ -57,7 +57,7 @@ fn main() {
         }
     }));
     std::thread::spawn(watch);
-    let threads = proc_status("Threads:");
+    let (threads, start_kib) = (proc_status("Threads:"), proc_status("VmRSS:"));
     let mut ends: Vec<Ends> = SCHEDULERS.iter().map(|_| Ends::default()).collect();
     let mut warm_kib = None;
     while begin.elapsed() < length {
@@ -80,12 +80,32 @@ fn main() {
         let name = entry.name;
         println!("{name:<12} {done:>8} {panicked:>9} {cancelled:>9} {tasks:>10}");
     }
-    let (now, kib) = (proc_status("Threads:"), proc_status("VmRSS:"));
-    println!("threads {threads:?} -> {now:?}, memory in KiB {warm_kib:?} -> {kib:?}");
+    let (now, kib) = (settled(threads), proc_status("VmRSS:"));
+    let show = |count: Option<u64>| count.map_or("unknown".to_owned(), |count| count.to_string());
+    println!(
+        "threads: {} at the start, {} at the end",
+        show(threads),
+        show(now)
+    );
+    let [start, warm, end] = [start_kib, warm_kib, kib].map(show);
+    println!(
+        "memory in KiB: {start} at the start, {warm} after a tenth of the time, {end} at the end"
+    );
     assert_eq!(threads, now, "threads are left");
     if let (Some(before), Some(after)) = (warm_kib, kib) {
         assert!(after <= before + GROWTH_KIB, "memory grows");
     }
+}
+
+/// The number of threads when it is `expected`, or after ten seconds: the system takes a moment to forget one that has ended.
+fn settled(expected: Option<u64>) -> Option<u64> {
+    for _ in 0..1000 {
+        if proc_status("Threads:") == expected {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    proc_status("Threads:")
 }
 
 fn round(entry: &'static SchedulerEntry, random: &mut Random, ends: &mut Ends) {

@@ -24,7 +24,7 @@ fn bits(a: &Csc<f64>, o: &Options, run: &Config, sequential: bool) -> Vec<u64> {
         grain: (!sequential).then_some(Duration::ZERO),
         ..SolveOptions::from(&options(true))
     };
-    // Two blocks of right-hand sides, one of them narrow.
+    // Three blocks of right-hand sides, one of them narrow.
     const NRHS: usize = 34;
     let b: Vec<f64> = vector(3, a.nrows() * NRHS);
     let kept = factorize(&symbolic, a, &[], 0, &options(true), &())
@@ -91,6 +91,7 @@ fn gallery_matrices_give_the_same_bits() {
     for name in [
         "grid3d-10",
         "stencil27-7",
+        "conv2d-12",
         "conv2d-40",
         "ba-12x200",
         "lp-600",

@@ -63,6 +63,55 @@ fn matrices<T: FactorScalar>() -> Vec<(String, Csc<T>)> {
     let forest = Csc::from_triplets(95, 36, &i, &j, &v).expect("triplets");
     out.push(("a forest, wide".into(), forest.adjoint()));
     out.push(("a forest".into(), forest));
+    // Block triangular: fronts that leave columns but no row.
+    for (name, sizes) in [
+        ("loose fronts", &[2usize, 3, 2, 2, 4, 2, 3, 2][..]),
+        ("large loose fronts", &[3, 40, 2, 30, 3, 25]),
+    ] {
+        let n: usize = sizes.iter().sum();
+        let (mut i, mut j, mut v) = (Vec::new(), Vec::new(), Vec::new());
+        let mut first = 0;
+        for (block, &size) in sizes.iter().enumerate() {
+            for row in first..first + size {
+                for col in first..n {
+                    let inside = col < first + size;
+                    // A band in the large blocks, so that they are trees.
+                    let near = size < 10 || row.abs_diff(col) < 3;
+                    if if inside {
+                        near
+                    } else {
+                        (7 * row + 5 * col + block) % 11 == 0
+                    } {
+                        i.push(row as u32);
+                        j.push(col as u32);
+                        let large = if row == col { 4.0 } else { 0.0 };
+                        v.push(rng.scalar::<T>() + T::from_f64(large, 0.0));
+                    }
+                }
+            }
+            first += size;
+        }
+        let a = Csc::from_triplets(n, n, &i, &j, &v).expect("triplets");
+        out.push((format!("{name}, adjoint"), a.adjoint()));
+        out.push((name.into(), a));
+    }
+    // Twice four blocks in a border, the first coupled to the second: loose fronts with trees below them.
+    let (mut i, mut j, mut v) = (Vec::new(), Vec::new(), Vec::new());
+    let place = |k: usize| (k / 90, k % 90 / 20);
+    for row in 0..180 {
+        for col in 0..180 {
+            let ((half, block), (other, beside)) = (place(row), place(col));
+            let inside = half == other && (block == beside || block == 4 || beside == 4);
+            if inside || (half < other && (3 * row + 5 * col) % 61 == 0) {
+                i.push(row as u32);
+                j.push(col as u32);
+                let large = if row == col { 9.0 } else { 0.0 };
+                v.push(rng.scalar::<T>() + T::from_f64(large, 0.0));
+            }
+        }
+    }
+    let bordered = Csc::from_triplets(180, 180, &i, &j, &v).expect("triplets");
+    out.push(("bordered".into(), bordered));
     // Upper triangular: nothing but singletons.
     let (mut i, mut j, mut v) = (Vec::new(), Vec::new(), Vec::new());
     for col in 0..30u32 {
@@ -133,10 +182,28 @@ fn check_triangular<T: FactorScalar>(name: &str, a: &Csc<T>, o: &Options) {
 }
 
 #[test]
+fn some_of_the_matrices_have_loose_fronts() {
+    for (name, a) in matrices::<f64>() {
+        let (symbolic, _) = factor(&a, &options(|o| o.ordering = "natural".into()));
+        let fronts = symbolic.fronts().iter();
+        let loose = fronts.filter(|f| f.parent.is_none() && f.cb_cols() > 0);
+        let of: Vec<usize> = loose.map(|f| f.children.len()).collect();
+        match name.as_str() {
+            "loose fronts" => assert!(of.len() > 3, "{of:?}"),
+            "large loose fronts" => assert!(!of.is_empty(), "{of:?}"),
+            "bordered" => assert!(of.iter().any(|&children| children > 2), "{of:?}"),
+            _ => {}
+        }
+    }
+}
+
+#[test]
 fn triangular_solves_in_every_scalar_on_trees_of_all_shapes() {
     fn all<T: FactorScalar>() {
         for (name, a) in matrices::<T>() {
-            for o in [options(|_| ()), small_tiles()] {
+            let mut natural = small_tiles();
+            natural.ordering = "natural".into();
+            for o in [options(|_| ()), small_tiles(), natural] {
                 check_triangular(&format!("{} {name}", T::NAME), &a, &o);
             }
         }
@@ -156,14 +223,16 @@ fn many_right_hand_sides_are_each_solved_as_by_itself() {
     fn all<T: FactorScalar>() {
         for (name, a) in matrices::<T>() {
             let m = a.nrows();
-            let b: Vec<T> = vector(2, 100 * m);
-            for o in [options(|_| ()), small_tiles()] {
+            let b: Vec<T> = vector(2, 140 * m);
+            for o in [options(|o| o.ordering = "natural".into()), small_tiles()] {
                 let (symbolic, factored) = factor(&a, &o);
                 let factors = &factored.factors;
                 let n = a.ncols();
-                let whole = factors.solve_with(&b, 100, &fine(0), &()).expect("solve");
+                let of_100 = factors.solve_with(&b[..100 * m], 100, &fine(0), &());
+                let of_140 = factors.solve_with(&b, 140, &fine(0), &());
+                let (of_100, of_140) = (of_100.expect("solve"), of_140.expect("solve"));
                 let tiled = symbolic.unit_counts().1 > 0;
-                for nrhs in [1, 2, 31, 32, 33, 100] {
+                for nrhs in [1, 2, 15, 16, 17, 31, 32, 33, 100, 128, 140] {
                     let b = &b[..m * nrhs];
                     let alone = factors.solve(b, nrhs).expect("solve");
                     for workers in [0, 1, 3] {
@@ -171,13 +240,19 @@ fn many_right_hand_sides_are_each_solved_as_by_itself() {
                         let x = x.expect("solve");
                         assert!(same(&x, &alone), "{name}, {nrhs}: {workers} workers");
                     }
-                    // Full blocks do not see how many come after them; without tiles nobody sees how many there are.
-                    let equal = if tiled { nrhs / 32 * 32 } else { nrhs };
+                    // Full blocks of one width do not see how many come after them; without tiles nobody sees how many there are.
+                    let (whole, width) = if nrhs < 128 {
+                        (&of_100, 16)
+                    } else {
+                        (&of_140, 32)
+                    };
+                    let equal = if tiled { nrhs / width * width } else { nrhs };
                     assert!(
                         same(&alone[..n * equal], &whole[..n * equal]),
-                        "{} {name}: of {nrhs} and of 100",
+                        "{} {name}: of {nrhs} and of more",
                         T::NAME
                     );
+                    assert!(tiled || same(&alone[..n], &of_140[..n]), "{name}: {nrhs}");
                 }
             }
         }
@@ -369,7 +444,7 @@ fn tasks_say_what_they_do() {
         };
         let fronts = symbolic.fronts().len();
         let counts: Vec<usize> = SOLVE_CODELETS.iter().map(|name| of(name)).collect();
-        assert_eq!(counts, [2 * fronts, 2 * fronts, 0, 0, 2, 2]);
+        assert_eq!(counts, [3 * fronts, 3 * fronts, 0, 0, 3, 3]);
     }
 }
 

@@ -379,12 +379,23 @@ impl<'w, 't> Writer<'w, 't> {
             let (start, end) = (shifted(phase.start_ns), shifted(phase.end_ns));
             (start.unwrap_or(0), end.unwrap_or(0), row as u32)
         };
-        let spans = phases.iter().enumerate().map(span).collect();
+        let spans: Vec<Span> = phases.iter().enumerate().map(span).collect();
         let iids: Vec<u64> = phases.iter().map(|row| self.iid(&row.phase)).collect();
         let name = |row: u32| iids[row as usize];
-        let done = self.slices(PHASES, "phases", spans, Category::Phase, name);
+        // Steps of two threads may cross: then each has a track that it fits on.
+        let lanes = match marks(spans.clone(), "phases") {
+            Ok(_) => vec![spans],
+            Err(_) => spread(spans),
+        };
+        for (k, spans) in lanes.into_iter().enumerate() {
+            let track = match k {
+                0 => PHASES,
+                _ => self.new_track(PROCESS, "phases")?,
+            };
+            self.slices(track, "phases", spans, Category::Phase, name)?;
+        }
         self.shift_ns = shift_ns;
-        done
+        Ok(())
     }
 
     fn transfers(&mut self) -> Result<(), ExportError> {

@@ -191,7 +191,11 @@ fn loom_two_predecessors_release_a_task_once() {
 #[test]
 fn loom_a_full_window_opens_and_the_end_is_seen_once() {
     for window in [1, 2] {
-        // Not 3: with repeated sleeps loom 0.7.2 then reports a deadlock in its `park`. With `park` replaced by its
+        // Not 3: loom 0.7.2 then reports a deadlock in an execution that cannot be. Traced, with a window of 1: the worker
+        // goes to bed a second time (stores `taken`, passes its fence, finds the queue empty, parks); after that the
+        // submission pushes, passes its fence, and its load of `taken` still gives the `false` of the first wake-up. The
+        // store is before one SeqCst fence and the load behind the other, which comes later in any order that lets the
+        // worker find the queue empty: C++20 [atomics.order]/4 has the load see the store. With `park` replaced by loom's
         // `yield_now` (in `sync.rs`) the model passes with 3, and fails as it should without either fence of `sleep.rs`.
         model(2, move || {
             let tally = Arc::new(Tally::new(NonZeroUsize::new(window)));

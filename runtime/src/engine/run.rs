@@ -91,15 +91,19 @@ where
         flushing_workers: AtomicUsize::new(0),
     };
     let (outcome, submission) = thread::scope(|scope| {
+        let mut threads = Vec::new();
         for worker in 0..workers {
             let engine = &engine;
             let thread = Builder::new()
                 .name(format!("treeqr-worker-{worker}"))
                 .stack_size(STACK_BYTES);
             let spawned = thread.spawn_scoped(scope, move || worker::work(engine, worker));
-            if let Err(source) = spawned {
-                engine.fail(RunError::Spawn { worker, source });
-                break;
+            match spawned {
+                Ok(thread) => threads.push(thread),
+                Err(source) => {
+                    engine.fail(RunError::Spawn { worker, source });
+                    break;
+                }
             }
         }
         let mut track = observer.attach(Lane::Submission);
@@ -112,6 +116,10 @@ where
         }
         observer.detach(track);
         engine.heed(engine.tally.close(submission.tasks as usize));
+        for thread in threads {
+            // The end of the scope would wait for what they run, but not for the threads themselves.
+            thread.join().expect("a worker catches all panics");
+        }
         (outcome, submission)
     });
     bring_home(&machine, observer);

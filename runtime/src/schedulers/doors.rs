@@ -119,3 +119,38 @@ impl TwoDoors {
 
 /// Somebody else is at the workers' door.
 pub(super) struct Occupied;
+
+#[cfg(all(test, loom))]
+mod loom_tests {
+    use super::*;
+    use crate::spec::{CodeletId, TaskId, TaskSpec};
+    use crate::sync::Arc;
+    use crate::task::Task;
+
+    #[test]
+    fn loom_what_was_brought_is_never_unseen() {
+        let mut builder = loom::model::Builder::new();
+        builder.preemption_bound = Some(4);
+        builder.check(|| {
+            let task = |id| Arc::new(Task::new(TaskId(id), TaskSpec::new(CodeletId(0), id), 0));
+            let doors = Arc::new(TwoDoors::default());
+            let worker = {
+                let doors = doors.clone();
+                loom::thread::spawn(move || {
+                    let pop = || doors.pop(|queue| queue.pop_oldest(|_| true));
+                    (!doors.is_empty()).then(pop).flatten()
+                })
+            };
+            doors.bring(task(0));
+            doors.bring(task(1));
+            // The worker takes one at most; what it sorts in meanwhile counts twice.
+            let len = doors.len();
+            assert!((1..=4).contains(&len), "{len}");
+            let taken = worker.join().unwrap();
+            let rest = std::iter::from_fn(|| doors.pop(|queue| queue.pop_oldest(|_| true)));
+            let ids: Vec<_> = taken.into_iter().chain(rest).map(|t| t.id().0).collect();
+            assert_eq!(ids, [0, 1]);
+            assert_eq!(doors.len(), 0);
+        });
+    }
+}

@@ -11,6 +11,7 @@ use crate::plan::Plan;
 use std::ops::Deref;
 use treeqr_runtime::{
     Application, Codelet, CpuCode, Handle, ReadBuffer, ScatterBuffer, TaskContext, TaskFailure,
+    WriteBuffer,
 };
 
 /// One solve, shared by all workers.
@@ -77,6 +78,43 @@ impl RestPlaces {
 pub(super) enum Values<'a, T> {
     Here(ReadBuffer<'a, T>),
     Given(&'a [T]),
+    /// To change it.
+    Alone(WriteBuffer<'a, T>),
+}
+
+impl<T: FactorScalar> Values<'_, T> {
+    /// The vector of which a task has declared that it changes it.
+    pub fn alone(&mut self) -> &mut [T] {
+        match self {
+            Values::Alone(buffer) => buffer,
+            _ => unreachable!("a task with a loose front has the vector for itself"),
+        }
+    }
+}
+
+/// The outer vector of a sweep down.
+pub(super) enum Outer<'a, T> {
+    Scatter(ScatterBuffer<'a, T>),
+    Alone(WriteBuffer<'a, T>),
+}
+
+impl<T: FactorScalar> Outer<'_, T> {
+    pub fn set(&mut self, index: usize, value: T) {
+        match self {
+            Outer::Scatter(buffer) => buffer.set(index, value),
+            Outer::Alone(buffer) => buffer[index] = value,
+        }
+    }
+
+    /// An entry that a later tree has set.
+    pub fn get(&self, index: usize) -> T {
+        match self {
+            Outer::Alone(buffer) => buffer[index],
+            Outer::Scatter(_) => {
+                unreachable!("a task with a loose front has the vector for itself")
+            }
+        }
+    }
 }
 
 impl<T: FactorScalar> Deref for Values<'_, T> {
@@ -86,6 +124,7 @@ impl<T: FactorScalar> Deref for Values<'_, T> {
         match self {
             Values::Here(buffer) => buffer,
             Values::Given(slice) => slice,
+            Values::Alone(buffer) => buffer,
         }
     }
 }
@@ -199,10 +238,25 @@ impl<'a, T: FactorScalar> App<'a, T> {
     /// The outer vector of the sweep up.
     pub fn outer_up<'s, 't: 's>(&'s self, task: &TaskContext<'t>) -> Values<'s, T> {
         if self.program.has(Vector::Left) {
-            return self.read(task, Vector::Left);
+            let access = self.access(task, Vector::Left);
+            return if task.task().accesses[access].1.is_exclusive() {
+                Values::Alone(task.write(access))
+            } else {
+                Values::Here(task.read(access))
+            };
         }
         let up = self.program.up.as_ref().expect("a sweep up");
         self.given(up.outer, self.outer_len(up.sweep), self.block(task).0)
+    }
+
+    /// The outer vector of the sweep down.
+    pub fn outer_down<'t>(&self, task: &TaskContext<'t>) -> Outer<'t, T> {
+        let access = self.access(task, Vector::Outer);
+        if task.task().accesses[access].1.is_exclusive() {
+            Outer::Alone(task.write(access))
+        } else {
+            Outer::Scatter(task.scatter(access))
+        }
     }
 
     /// The head of the sweep down, unless it is in the factors.

@@ -5,12 +5,16 @@
 //! its children where they are small enough, and siblings with each other where their parent has enough to do:
 //!
 //! ```text
-//!                 f                       the tops of a bundle are children of one front (or roots): so bundles form
+//!                 f                       the tops of a bundle are children of one front, or roots: so bundles form
 //!         +----+--+--+--------+           a tree too, and what goes along an edge of it is one buffer
 //!        [a    b]   [c       [g]
 //!        /\    |     |\       |
 //!       [ bundle ]  [d e]    [h]
 //! ```
+//!
+//! Bundles are numbered so that all that a front needs on the way up is in bundles before. For Q that is what lies below it. For
+//! R it may be more: a front that leaves no row has no parent, but its rows of R may have columns of any later tree. Such
+//! *loose* fronts are roots; so trees are kept in their order, and only whole trees that follow each other share a bundle.
 //!
 //! The bundling changes who does what when, never what is computed.
 
@@ -27,6 +31,12 @@ pub(super) struct Bundles {
     parent: Vec<Option<u32>>,
     children: Vec<Vec<u32>>,
     cost: Vec<f64>,
+    loose: Vec<bool>,
+}
+
+/// Whether a front leaves columns but no row: a root of the forest whose rows of R reach into later trees.
+pub(super) fn is_loose(front: &Front) -> bool {
+    front.parent.is_none() && front.cb_cols() > 0
 }
 
 /// A bundle of less than this part of the limit goes to its parent, whatever that has already.
@@ -39,21 +49,18 @@ impl Bundles {
         const OPEN: u32 = u32::MAX;
         let mut of = vec![OPEN; fronts.len()];
         let mut closed = 0u32;
-        // Of the part that the front is the top of, so far.
+        // Of the part that the front is the top of, so far, and whether that is all below the front.
         let mut open = cost.to_vec();
+        let mut whole = vec![true; fronts.len()];
         let mut parts: Vec<u32> = Vec::new();
-        let roots = (0..fronts.len() as u32).filter(|&f| fronts[f as usize].parent.is_none());
-        let roots: Vec<u32> = roots.collect();
-        for f in 0..=fronts.len() {
-            // Behind the last front comes one above the roots, which takes nothing in.
-            let (children, mut own) = match fronts.get(f) {
-                Some(front) => (&front.children, cost[f]),
-                None => (&roots, f64::INFINITY),
-            };
+        // Whole trees that follow each other share a bundle: its number, and the room that is left.
+        let mut grove: Option<(u32, f64)> = None;
+        for (f, front) in fronts.iter().enumerate() {
             parts.clear();
-            parts.extend(children);
+            parts.extend(&front.children);
             let size = |c: &u32| open[*c as usize];
             parts.sort_by(|a, b| size(a).total_cmp(&size(b)).then(a.cmp(b)));
+            let mut own = cost[f];
             let mut rest = &parts[..];
             while let [c, others @ ..] = rest
                 && own + size(c) <= limit
@@ -69,7 +76,7 @@ impl Bundles {
                     len += 1;
                 }
                 let (bin, others) = rest.split_at(len);
-                if sum < SMALL * limit && f < fronts.len() {
+                if sum < SMALL * limit {
                     own += sum;
                 } else {
                     bin.iter().for_each(|&c| of[c as usize] = closed);
@@ -77,9 +84,23 @@ impl Bundles {
                 }
                 rest = others;
             }
-            if f < fronts.len() {
-                open[f] = own;
+            open[f] = own;
+            let stays = |&c: &u32| whole[c as usize] && of[c as usize] == OPEN;
+            whole[f] = front.children.iter().all(stays);
+            if front.parent.is_some() {
+                continue;
             }
+            grove = match grove {
+                Some((number, room)) if whole[f] && own <= room => {
+                    of[f] = number;
+                    Some((number, room - own))
+                }
+                _ => {
+                    of[f] = closed;
+                    closed += 1;
+                    whole[f].then_some((closed - 1, limit - own))
+                }
+            };
         }
         for f in (0..fronts.len()).rev() {
             if of[f] == OPEN {
@@ -103,6 +124,7 @@ impl Bundles {
             parent: vec![None; count],
             children: vec![Vec::new(); count],
             cost: vec![0.0; count],
+            loose: vec![false; count],
             of,
         };
         for (f, front) in fronts.iter().enumerate() {
@@ -110,6 +132,7 @@ impl Bundles {
             out.fronts[next[u]] = f as u32;
             next[u] += 1;
             out.cost[u] += cost[f];
+            out.loose[u] |= is_loose(front);
             out.parent[u] = match front.parent {
                 Some(p) if out.of[p as usize] as usize == u => out.parent[u],
                 above => above.map(|p| out.of[p as usize]),
@@ -139,6 +162,11 @@ impl Bundles {
     /// Has a higher number, if there is one.
     pub fn parent(&self, u: usize) -> Option<u32> {
         self.parent[u]
+    }
+
+    /// Whether it has a loose front.
+    pub fn is_loose(&self, u: usize) -> bool {
+        self.loose[u]
     }
 
     /// Increasing.
@@ -176,7 +204,14 @@ mod tests {
 
     #[test]
     fn bundles_are_a_tree_of_siblings_with_all_below_them() {
-        for name in ["grid3d-8", "lp-400", "pose-40", "ba-6x60", "survey-20x10"] {
+        for name in [
+            "grid3d-8",
+            "lp-400",
+            "pose-40",
+            "ba-6x60",
+            "survey-20x10",
+            "conv2d-12",
+        ] {
             let a = gallery::make(name).expect("gallery").matrix;
             let symbolic = analyse(a.pattern(), &Options::default()).expect("analysis");
             let fronts = symbolic.fronts();
@@ -207,6 +242,16 @@ mod tests {
                     );
                 }
                 assert!(seen.iter().all(|&s| s));
+                // A later tree has later bundles, or all is in one.
+                let mut trees = vec![0; fronts.len()];
+                for f in (0..fronts.len()).rev() {
+                    trees[f] = fronts[f].parent.map_or(f, |p| trees[p as usize]);
+                }
+                for f in 1..fronts.len() {
+                    assert!(trees[f - 1] == trees[f] || bundles.of(f - 1) <= bundles.of(f));
+                    let root = fronts[f - 1].parent.is_none();
+                    assert!(!root || (f..fronts.len()).all(|g| bundles.of(g) >= bundles.of(f - 1)));
+                }
                 let expected = if limit >= total { 1 } else { 2 };
                 assert!(
                     bundles.len().min(2) == expected,

@@ -10,8 +10,8 @@
 //! ```
 //!
 //! The factors are read where they lie and are no data of the run. A block has four vectors, and an edge for every bundle:
-//! *head* (elimination order), *rest* (what Q^H leaves below R), *left* (the right-hand side of R^H without the singletons'
-//! part) and *outer* (numbering of W, the result of a sweep down). Bundles write separate parts of them.
+//! *head* (elimination order), *rest* (what Q^H leaves below R), *left* (the right-hand side of R^H, without what singletons and
+//! loose fronts take from it) and *outer* (numbering of W, the result of a sweep down). Bundles write separate parts of them.
 
 use super::bundles::Bundles;
 use super::sweep::{BEGIN, END, Sweep};
@@ -19,8 +19,11 @@ use std::ops::Range;
 use treeqr_runtime::Access::{Read, ReadWrite, Scatter, Write};
 use treeqr_runtime::{CodeletId, Handle, TaskSpec};
 
-/// Right-hand sides of a block. It is fixed, so that a number does not depend on who computes it.
-pub(super) const BLOCK: usize = 32;
+/// Right-hand sides of a block: few blocks are narrow, so that there are more tasks; many are wide, so that every entry of
+/// the factors is used more often once it is read. Never by the number of workers: results may depend on it.
+const NARROW: usize = 16;
+const WIDE: usize = 32;
+const WIDE_FROM: usize = 128;
 
 /// A sweep up: from `outer` to head and perhaps rest.
 pub(super) struct Up<'a, T> {
@@ -53,8 +56,8 @@ pub(super) struct Program<'a, T> {
     pub up: Option<Up<'a, T>>,
     pub down: Option<Down<'a, T>>,
     pub nrhs: usize,
-    /// Whether W has singletons.
-    pub singletons: bool,
+    /// Whether R has rows outside of the trees that they reach into: those of singletons, and of loose fronts.
+    pub reaches_out: bool,
 }
 
 /// The vectors of a block, and the place of its first edge.
@@ -69,17 +72,22 @@ const VECTORS: usize = 4;
 
 impl<T> Program<'_, T> {
     pub fn blocks(&self) -> usize {
-        self.nrhs.div_ceil(BLOCK)
+        self.nrhs.div_ceil(self.block_width())
+    }
+
+    fn block_width(&self) -> usize {
+        if self.nrhs < WIDE_FROM { NARROW } else { WIDE }
     }
 
     /// The right-hand sides of a block.
     pub fn columns(&self, block: usize) -> Range<usize> {
-        block * BLOCK..((block + 1) * BLOCK).min(self.nrhs)
+        let width = self.block_width();
+        block * width..((block + 1) * width).min(self.nrhs)
     }
 
     /// The most right-hand sides of a block.
     pub fn width(&self) -> usize {
-        self.nrhs.min(BLOCK)
+        self.nrhs.min(self.block_width())
     }
 
     pub fn sweeps(&self) -> impl Iterator<Item = Sweep> {
@@ -107,7 +115,7 @@ impl<T> Program<'_, T> {
             Vector::Left => self
                 .up
                 .as_ref()
-                .is_some_and(|up| up.sweep == Sweep::RAdjoint && self.singletons),
+                .is_some_and(|up| up.sweep == Sweep::RAdjoint && self.reaches_out),
             Vector::Outer => self.down.is_some(),
         }
     }
@@ -128,17 +136,21 @@ impl<T> Program<'_, T> {
         let outside = |codelet| TaskSpec::new(codelet, 0).params([0, block as u32, 0, 0, 0, 0]);
         use Vector::{Head, Left, Outer, Rest};
         out.push(with(outside(BEGIN), &[Head, Rest, Left, Outer], Write));
+        // What a loose front needs (or changes) of a vector is where others write (or read): it has the vector for itself.
+        let loose = |u: usize| bundles.is_loose(u);
         // The edges come last in both: first the bundle's own, then those of its children.
         if let Some(up) = &self.up {
             for u in 0..bundles.len() {
                 let task = with(spec(up.sweep.codelet(), u), &[Head, Rest], Scatter);
-                let task = with(task, &[Left], Read);
+                let task = with(task, &[Left], if loose(u) { ReadWrite } else { Read });
                 out.push(self.with_edges(task, bundles, block, u, Write, ReadWrite));
             }
         }
         if let Some(down) = &self.down {
             for u in (0..bundles.len()).rev() {
-                let task = with(spec(down.sweep.codelet(), u), &[Outer], Scatter);
+                let alone = !down.sweep.is_q() && loose(u);
+                let access = if alone { ReadWrite } else { Scatter };
+                let task = with(spec(down.sweep.codelet(), u), &[Outer], access);
                 let task = with(task, &[Head], Read);
                 out.push(self.with_edges(task, bundles, block, u, ReadWrite, Write));
             }

@@ -10,6 +10,9 @@
 //! Upwards (Q^H, R^{-H}) the block is made from the front's own entries of the outer vector (rows of W that start in it,
 //! or its pivot columns) and from its children's edges; head and rest are the result, the edge goes to the parent.
 //! Downwards (Q, R^{-1}) everything goes the other way.
+//!
+//! A root has no edge. If it is *loose* (it leaves columns but no row, see `bundles`), its columns beside the pivots belong to
+//! later trees: with R it takes them from the outer vector, with R^H it adds to them there.
 
 use crate::symbolic::{Front, Tree};
 use treeqr_runtime::CodeletId;
@@ -64,12 +67,12 @@ impl Sweep {
         (if self.is_q() { front.m } else { front.n }) as usize
     }
 
-    /// Rows of a front's edge.
+    /// Rows of a front's edge; a root has none.
     pub fn edge_rows(self, front: &Front) -> usize {
-        (if self.is_q() {
-            front.cb_rows
-        } else {
-            front.cb_cols()
+        (match (front.parent, self.is_q()) {
+            (None, _) => 0,
+            (_, true) => front.cb_rows,
+            (_, false) => front.cb_cols(),
         }) as usize
     }
 

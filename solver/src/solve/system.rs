@@ -1,7 +1,7 @@
 //! What callers ask of the factors: each is a program of one or two sweeps through the tree.
 
 use super::app::App;
-use super::bundles::Bundles;
+use super::bundles::{Bundles, is_loose};
 use super::costs::Costs;
 use super::options::SolveOptions;
 use super::program::{Down, Head, Program, Up, Vector};
@@ -21,10 +21,10 @@ pub struct Rotated<T> {
 
 /// x and its parts. Vectors have their columns, one for each right-hand side, one after the other.
 ///
-/// All of these are tasks on the runtime, over the tree and over blocks of 32 right-hand sides. Results are bitwise the
-/// same for every number of workers, every scheduler and every bundling of fronts. A column's result does not depend on
-/// the other columns; on their number it depends where a front in tiles has part in Q, by the width of its block (32, or what
-/// is left for the last one), since matrix products of other widths may sum in another order.
+/// All of these are tasks on the runtime, over the tree and over blocks of right-hand sides: of 16, and of 32 from 128 on.
+/// Results are bitwise the same for every number of workers, every scheduler and every bundling of fronts. A column's result
+/// does not depend on the values of other columns. On their number it depends where fronts in tiles have part in Q, by the
+/// width of its block, since matrix products of other widths may sum in another order.
 ///
 /// Those without options have [`SolveOptions::default`], and nobody looks on.
 impl<T: FactorScalar> Factors<T> {
@@ -297,16 +297,16 @@ impl<T: FactorScalar> Factors<T> {
         observer: &O,
         results: [Vector; N],
     ) -> Result<[Vec<T>; N], SolveError> {
+        let fronts = &self.symbolic.tree.fronts;
         let program = Program {
             up,
             down,
             nrhs,
-            singletons: !self.symbolic.singletons.is_empty(),
+            reaches_out: !self.symbolic.singletons.is_empty() || fronts.iter().any(is_loose),
         };
         let plan = self.plan();
         let costs = Costs::new(self, &program);
         let workers = costs.workers(options);
-        let fronts = &self.symbolic.tree.fronts;
         let bundles = Bundles::new(fronts, &costs.front_ns, costs.bundle_ns(workers, options));
         let app = App::new(self, plan, program, bundles);
         let (program, bundles) = (&app.program, &app.bundles);

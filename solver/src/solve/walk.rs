@@ -5,6 +5,7 @@
 //! own and puts its children's there. What is on the stack at the upper end of the bundle is the bundle's edge.
 
 use super::app::{App, Scratch};
+use super::bundles::is_loose;
 use super::orthogonal::FrontQ;
 use super::program::Vector;
 use super::sweep::Sweep;
@@ -22,7 +23,7 @@ impl<T: FactorScalar> App<'_, T> {
         let (_, w) = self.block(task);
         let (n, below, len) = (self.head_len(), self.rest_len(), self.outer_len(sweep));
         let singletons = self.plan.sym.singletons.len();
-        let outer = self.outer_up(task);
+        let mut outer = self.outer_up(task);
         let head = self.scatter(task, Vector::Head);
         let rest = up.keep_rest.then(|| self.scatter(task, Vector::Rest));
         let (own_edge, below_edges) = self.edges(task, u);
@@ -81,6 +82,15 @@ impl<T: FactorScalar> App<'_, T> {
                 scratch.stack[top..top + edge].copy_from_slice(&column[npiv..npiv + edge]);
                 top += edge;
             }
+            if !sweep.is_q() && is_loose(front) {
+                let outer = outer.alone();
+                for k in 0..w {
+                    let values = &z[k * rows + npiv..(k + 1) * rows];
+                    for (index, &value) in self.later_columns(f).zip(values) {
+                        outer[k * len + index] += value;
+                    }
+                }
+            }
         }
         if let Some(own) = own_edge {
             task.allocate(task.task().accesses[own].0, top * size_of::<T>())?;
@@ -108,7 +118,7 @@ impl<T: FactorScalar> App<'_, T> {
         let first_column = self.program.columns(block).start;
         let head = self.head_down(task);
         let rest = (!down.rest.is_empty()).then(|| self.given(down.rest, below, block));
-        let outer = self.scatter(task, Vector::Outer);
+        let mut outer = self.outer_down(task);
         let (own_edge, below_edges) = self.edges(task, u);
         let mut top = 0;
         if let Some(own) = own_edge {
@@ -151,6 +161,11 @@ impl<T: FactorScalar> App<'_, T> {
                 let (shared, own) = others.split_at_mut(edge);
                 shared.copy_from_slice(&scratch.stack[top + k * edge..][..edge]);
                 match &rest {
+                    _ if !sweep.is_q() && is_loose(front) => {
+                        for (value, index) in own.iter_mut().zip(self.later_columns(f)) {
+                            *value = outer.get(k * len + index);
+                        }
+                    }
                     Some(rest) => {
                         let at = k * below + self.rest.at[f];
                         own.copy_from_slice(&rest[at..at + own.len()]);
@@ -184,6 +199,15 @@ impl<T: FactorScalar> App<'_, T> {
             }
         }
         Ok(())
+    }
+
+    /// Columns of W beside the pivots of front `f`.
+    fn later_columns(&self, f: usize) -> impl Iterator<Item = usize> {
+        let tree = &self.plan.sym.tree;
+        let positions = &tree.cols(f)[tree.fronts[f].npiv as usize..];
+        positions
+            .iter()
+            .map(|&p| tree.col_order[p as usize] as usize)
     }
 
     /// The sweep's operator of front `f` on its block.

@@ -17,6 +17,10 @@ use treeqr::profiling::trace::{Manifest, Status, TraceKind};
 const BAR: usize = 24;
 /// More workers than this are shown together only.
 const WORKERS: usize = 32;
+/// A blank at which no line is broken.
+const TOGETHER: char = '\u{a0}';
+/// Longer entries of a list may be broken.
+const SHORT: usize = 40;
 /// Where a worker's time goes, the codelets apart.
 const PARTS: [&str; 6] = ["tasks", "asking", "idle", "asleep", "data", "runtime"];
 
@@ -48,7 +52,7 @@ fn text(path: &Path, manifest: &Manifest, balance: &Balance) -> String {
         page.gap();
         workers(&mut page, manifest, balance);
     }
-    page.text()
+    page.text().replace(TOGETHER, " ")
 }
 
 /// What it is of, how it came about, and whether it is whole.
@@ -133,6 +137,10 @@ fn entry(key: &str, value: &Value) -> Option<String> {
         "name" | "problem" | "processor" | "kind" => value,
         _ => format!("{name} {value}"),
     })
+    .map(|entry| match entry.len() {
+        0..SHORT => entry.replace(' ', &TOGETHER.to_string()),
+        _ => entry,
+    })
 }
 
 fn tables(page: &mut Page, manifest: &Manifest) {
@@ -212,30 +220,25 @@ fn recorder(page: &mut Page, manifest: &Manifest) {
 fn whole(page: &mut Page, manifest: &Manifest, balance: &Balance) {
     let run = &manifest.run;
     let speed = balance.flops as f64 / (balance.makespan_ns.max(1)) as f64;
-    let text = format!(
-        "{TITLE}{}{TITLE:#} with the scheduler {}, {} by {}, {} of the workers' time in them",
-        time(ns(balance.makespan_ns)).trim_end(),
-        run.scheduler,
-        plural(balance.tasks as usize, "task", "tasks"),
-        plural(balance.workers.len(), "worker", "workers"),
-        percent(balance.occupancy),
-    );
-    page.row("Run", &text);
+    let plain = |t: u64| time(ns(t)).trim_end().to_owned();
     page.row(
-        "",
+        "Run",
         &format!(
-            "{}, {}",
-            si(balance.flops as f64, "flop"),
-            si(1e9 * speed, "Flop/s")
+            "{TITLE}{}{TITLE:#} from {} on: {} by {}, scheduler {}",
+            plain(balance.makespan_ns),
+            plain(run.begin_ns),
+            plural(balance.tasks as usize, "task", "tasks"),
+            plural(balance.workers.len(), "worker", "workers"),
+            run.scheduler,
         ),
     );
-    let at = |t: u64| time(ns(t)).trim_end().to_owned();
     page.row(
         "",
         &format!(
-            "from {} to {} of the trace's time",
-            at(run.begin_ns),
-            at(run.end_ns)
+            "{}, {}; {} of the workers' time in tasks",
+            si(balance.flops as f64, "flop"),
+            si(1e9 * speed, "Flop/s"),
+            percent(balance.occupancy),
         ),
     );
     if !run.devices.is_empty() {
@@ -452,7 +455,8 @@ mod tests {
             ("tasks_by_codelet", json!({"geqrt": 1}), None),
         ];
         for (key, value, text) in cases {
-            assert_eq!(entry(key, &value).as_deref(), text);
+            let entry = entry(key, &value).map(|e| e.replace(TOGETHER, " "));
+            assert_eq!(entry.as_deref(), text);
         }
     }
 }

@@ -103,7 +103,8 @@ fn table<T: Table>(folder: &Path, rows: impl IntoIterator<Item = T>) -> Result<(
     let path = folder.join(format!("{}.parquet", T::NAME));
     let file = File::create_new(&path).map_err(ExportError::io(&path))?;
     let written = (|| {
-        let level = GzipLevel::try_new(4).expect("a level of gzip");
+        // Fast rather than small: it is read once.
+        let level = GzipLevel::try_new(1).expect("a level of gzip");
         let file = BufWriter::with_capacity(1 << 18, file);
         let mut writer = TableWriter::new(file, Compression::GZIP(level))?;
         let mut group = Vec::new();
