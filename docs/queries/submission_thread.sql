@@ -9,7 +9,7 @@ WITH run AS (
 ), slowdowns AS (
   SELECT codelet, floor((start_ns - begin_ns) / slice_ns) AS slice,
          (end_ns - start_ns) / greatest(median(end_ns - start_ns) OVER same, 1) AS slowdown
-  FROM tasks, run WINDOW same AS (PARTITION BY codelet, flops, rows, cols, coefficients)
+  FROM tasks, run WHERE flops > 0 WINDOW same AS (PARTITION BY codelet, flops, rows, cols, coefficients)
 )
 SELECT c.name AS codelet,
        count(*) FILTER (submitted > 0) AS tasks_beside,
