@@ -352,6 +352,26 @@ fn the_first_commands_of_the_readme_are_those_that_are_tested() {
 
 /// The README's example is the first one of the library's guide, which is a doctest.
 #[test]
+fn the_commands_of_the_page_on_schedulers_are_those_of_just_findings() {
+    let page = read("docs/schedulers.md");
+    let told: Vec<_> = blocks(&page, "sh")
+        .iter()
+        .map(|block| block.trim().to_owned())
+        .collect();
+    let justfile = read("justfile");
+    let recipe = justfile.split("\nfindings ").nth(1).expect("a recipe");
+    let run: Vec<_> = recipe
+        .lines()
+        .skip(1)
+        .take_while(|line| line.starts_with("    "))
+        .filter_map(|line| line.trim().strip_prefix("target/release/"))
+        .map(|line| line.trim_end_matches(" --reps {{reps}}").to_owned())
+        .collect();
+    assert!(run.len() > 4, "{run:?}");
+    assert_eq!(told, run);
+}
+
+#[test]
 fn the_example_of_the_readme_compiles() {
     let guide: String = first_lines(&read("src/lib.rs"))
         .map(|line| line.trim_start_matches("//!"))

@@ -285,15 +285,18 @@ pub fn node_events(tasks: &[Task], codelets: &[Codelet]) -> Vec<NodeEvent> {
                 task: at.1,
             });
         };
-        life.activated
-            .map(|at| event(NodeEventKind::Activated, None, at));
+        if let Some(at) = life.activated {
+            event(NodeEventKind::Activated, None, at);
+        }
         for (&child, &at) in &life.assembled {
             event(NodeEventKind::Assembled, Some(child), at);
         }
-        life.factorized
-            .map(|at| event(NodeEventKind::Factorized, None, at));
-        life.cleaned
-            .map(|at| event(NodeEventKind::Cleaned, None, at));
+        if let Some(at) = life.factorized {
+            event(NodeEventKind::Factorized, None, at);
+        }
+        if let Some(at) = life.cleaned {
+            event(NodeEventKind::Cleaned, None, at);
+        }
     }
     out.sort_by_key(|e| (e.time_ns, e.node, e.event, e.child));
     out
