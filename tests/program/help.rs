@@ -4,13 +4,20 @@ use crate::command::run;
 
 #[test]
 fn help_texts() {
-    let pages: [&[&str]; 10] = [
+    let pages: [&[&str]; 17] = [
         &["--help"],
         &["solve", "--help"],
         &["analyse", "--help"],
         &["info", "--help"],
         &["gallery", "--help"],
         &["bench", "--help"],
+        &["trace", "--help"],
+        &["trace", "info", "--help"],
+        &["trace", "check", "--help"],
+        &["trace", "filter", "--help"],
+        &["trace", "diff", "--help"],
+        &["trace", "export", "--help"],
+        &["trace", "graph", "--help"],
         &["schedulers", "--help"],
         &["orderings", "--help"],
         &["completions", "--help"],
@@ -24,7 +31,11 @@ fn help_texts() {
             "{}",
             done.out
         );
-        let name = args.join(" ").replace(" --", "-").replace("--", "");
+        let name = args
+            .join(" ")
+            .replace(" --", "-")
+            .replace("--", "")
+            .replace(' ', "-");
         insta::assert_snapshot!(name, done.out);
     }
 }
@@ -37,6 +48,7 @@ fn every_subcommand_shows_examples_and_solve_its_exit_codes() {
         "info",
         "gallery",
         "bench",
+        "trace",
         "schedulers",
         "orderings",
         "completions",

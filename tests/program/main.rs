@@ -12,3 +12,4 @@ mod lsqr;
 mod real;
 mod solutions;
 mod stop;
+mod trace;

@@ -74,7 +74,7 @@ impl KnownVisitor for Sql {
                 "bool" => "BOOLEAN",
                 _ => "VARCHAR",
             };
-            format!("{} {kind}", column.name)
+            format!("\"{}\" {kind}", column.name)
         });
         let columns = columns.collect::<Vec<_>>().join(", ");
         writeln!(self.0, "CREATE TABLE {} ({columns});", T::NAME).expect("strings take every line");

@@ -1,8 +1,12 @@
 //! The subcommands of `treeqr trace`, with their flags and help texts.
 
-use clap::{Args, Subcommand};
+use super::super::cli::AnalysisArgs;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, Subcommand, ValueEnum};
+use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use treeqr::profiling::export::{self, EXPORTS, ExportEntry};
 
 /// Look into a trace: what is in it, whether it is consistent, parts of it, how two differ
 #[derive(Subcommand)]
@@ -18,6 +22,8 @@ pub enum TraceCommand {
     Check(CheckArgs),
     Filter(FilterArgs),
     Diff(DiffArgs),
+    Export(ExportArgs),
+    Graph(GraphArgs),
 }
 
 /// Tell what is in a trace, and where the time of the workers went
@@ -133,6 +139,109 @@ pub struct DiffArgs {
     /// Print one JSON object, with all tree nodes, instead
     #[arg(long, conflicts_with = "rows")]
     pub json: bool,
+}
+
+/// Write a trace in the format of another tool
+#[derive(Args)]
+#[command(after_help = "Examples:
+  treeqr trace export A.trace --to perfetto          # A.trace.pftrace, for ui.perfetto.dev
+  treeqr trace export A.trace --to csv -o tables
+  treeqr trace export A.trace --to dot --node 120 -o - | dot -Tsvg -o node.svg
+  treeqr trace export                                # what there is")]
+pub struct ExportArgs {
+    /// The trace
+    #[arg(value_name = "TRACE", requires = "to")]
+    pub trace: Option<PathBuf>,
+    /// The format
+    #[arg(long, value_name = "NAME", value_parser = exports(), requires = "trace")]
+    pub to: Option<&'static ExportEntry>,
+    /// The file or folder to write; - for the standard output [default: the trace's name with another ending]
+    #[arg(long, short, value_name = "OUT", requires = "to")]
+    pub output: Option<PathBuf>,
+    /// Dependencies to show as arrows (paje, perfetto)
+    #[arg(long, value_name = "WHICH", default_value = "critical")]
+    pub dependencies: Dependencies,
+    /// The graph to draw (dot)
+    #[arg(long, value_name = "GRAPH", default_value = "tasks")]
+    pub what: Graph,
+    /// Only tasks of this tree node and those they depend on (dot)
+    #[arg(long, value_name = "N")]
+    pub node: Option<u32>,
+    /// Most tasks in one drawing (dot)
+    #[arg(long, value_name = "N", default_value_t = 5000)]
+    pub task_limit: usize,
+    /// Replace an earlier export of this format
+    #[arg(long, requires = "to")]
+    pub force: bool,
+}
+
+fn exports() -> impl TypedValueParser<Value = &'static ExportEntry> {
+    let names = EXPORTS.iter().map(|export| export.name);
+    PossibleValuesParser::new(names)
+        .map(|name| ExportEntry::named(&name).expect("one of the table"))
+}
+
+/// Which dependencies are shown.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum Dependencies {
+    None,
+    Critical,
+    All,
+}
+
+impl From<Dependencies> for export::Dependencies {
+    fn from(which: Dependencies) -> Self {
+        match which {
+            Dependencies::None => export::Dependencies::None,
+            Dependencies::Critical => export::Dependencies::Critical,
+            Dependencies::All => export::Dependencies::All,
+        }
+    }
+}
+
+/// Which graph is drawn.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum Graph {
+    Tasks,
+    Tree,
+}
+
+impl From<Graph> for export::Graph {
+    fn from(which: Graph) -> Self {
+        match which {
+            Graph::Tasks => export::Graph::Tasks,
+            Graph::Tree => export::Graph::Tree,
+        }
+    }
+}
+
+/// Write the task graph of a factorization, without times: input for simulators
+#[derive(Args)]
+#[command(after_help = "Examples:
+  treeqr trace graph A.mtx.gz -o A.graph
+  treeqr trace graph gallery:grid3d-20 --threads 16 --nb 128 -o grid.graph && treeqr trace check grid.graph
+
+The tables graph, dependencies, accesses, handles, fronts and codelets have the tasks in the order of
+submission with their geometry, flops and bytes. Nothing is factorized. The same matrix and options
+give the same bytes.")]
+pub struct GraphArgs {
+    /// The matrix A: a Matrix Market file, plain or gzip, or gallery:NAME
+    #[arg(value_name = "A.mtx[.gz]|gallery:NAME")]
+    pub matrix: OsString,
+    #[command(flatten)]
+    pub analysis: AnalysisArgs,
+    /// Right-hand sides
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub rhs: usize,
+    /// Keep Q, for right-hand sides that come later
+    #[arg(long)]
+    pub keep_q: bool,
+    /// The folder to write
+    #[arg(long, short, value_name = "DIR")]
+    pub output: PathBuf,
+    /// Replace the trace that is there
+    #[arg(long)]
+    pub force: bool,
 }
 
 /// A worker, or none for the thread that submits.

@@ -5,11 +5,11 @@ use super::super::page::{self, Page, TITLE};
 use super::super::units::{count, si};
 use super::args::FilterArgs;
 use super::rows::{Csv, RowsError, Text};
-use super::{failure, open};
+use super::{failure, open, overwrite};
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use treeqr::profiling::inspect::{Filter, FilterError, FilteredRows, filter};
-use treeqr::profiling::trace::{Overwrite, TraceFolder, check_target};
+use treeqr::profiling::trace::{TraceFolder, check_target};
 
 /// Prints or writes.
 pub fn run(args: &FilterArgs) -> Result<(), Failure> {
@@ -62,10 +62,7 @@ fn print<R: FilteredRows<Error = RowsError>>(
 }
 
 fn write(args: &FilterArgs, output: &Path, wanted: &Filter) -> Result<(), Failure> {
-    let overwrite = match args.force {
-        true => Overwrite::Trace,
-        false => Overwrite::Never,
-    };
+    let overwrite = overwrite(args.force);
     check_target(output, overwrite).map_err(failure)?;
     let smaller = filter(&open(&args.trace)?, wanted).map_err(refused)?;
     let manifest = smaller.write(output, overwrite).map_err(failure)?;

@@ -3,14 +3,16 @@
 //! | file | subject |
 //! | --- | --- |
 //! | `args` | subcommands, flags and help texts |
-//! | `info`, `check`, `filter`, `diff` | one subcommand each |
+//! | `info`, `check`, `filter`, `diff`, `export`, `graph` | one subcommand each |
 //! | `rows` | rows of tables as text and CSV |
 //! | `parts` | parts of a whole that add up to 100 % |
 
 pub mod args;
 mod check;
 mod diff;
+mod export;
 mod filter;
+mod graph;
 mod info;
 mod parts;
 mod rows;
@@ -18,7 +20,7 @@ mod rows;
 use super::failure::Failure;
 use args::TraceCommand;
 use std::path::Path;
-use treeqr::profiling::trace::{TraceError, TraceFolder};
+use treeqr::profiling::trace::{Overwrite, TraceError, TraceFolder};
 
 /// Does what was asked for.
 pub fn run(command: &TraceCommand) -> Result<(), Failure> {
@@ -27,6 +29,8 @@ pub fn run(command: &TraceCommand) -> Result<(), Failure> {
         TraceCommand::Check(args) => check::run(args),
         TraceCommand::Filter(args) => filter::run(args),
         TraceCommand::Diff(args) => diff::run(args),
+        TraceCommand::Export(args) => export::run(args),
+        TraceCommand::Graph(args) => graph::run(args),
     }
 }
 
@@ -44,5 +48,12 @@ fn failure(error: TraceError) -> Failure {
         TraceError::Damaged { .. } => plain.hint("the trace was changed or cut off: copy it again"),
         TraceError::Exists { .. } => plain.hint("--force replaces a trace"),
         _ => plain,
+    }
+}
+
+fn overwrite(force: bool) -> Overwrite {
+    match force {
+        true => Overwrite::Trace,
+        false => Overwrite::Never,
     }
 }

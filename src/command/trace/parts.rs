@@ -17,12 +17,9 @@ pub fn per_mille(parts: &[u64]) -> Vec<u32> {
     out
 }
 
-/// `12.3`; `–` for nothing.
+/// `12.3`
 pub fn tenths(per_mille: u32) -> String {
-    match per_mille {
-        0 => "–".to_owned(),
-        n => format!("{}.{}", n / 10, n % 10),
-    }
+    format!("{}.{}", per_mille / 10, per_mille % 10)
 }
 
 #[cfg(test)]
@@ -43,7 +40,7 @@ mod tests {
         assert_eq!(per_mille(&[0, 0]), [0, 0]);
         assert_eq!(
             (tenths(0), tenths(5), tenths(1000)),
-            ("–".into(), "0.5".into(), "100.0".into())
+            ("0.0".into(), "0.5".into(), "100.0".into())
         );
     }
 }

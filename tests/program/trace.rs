@@ -1,0 +1,345 @@
+//! `treeqr trace`: real traces pass every subcommand; what is no trace is refused by each, and nothing is overwritten.
+
+use crate::command::{Folder, json, run, treeqr};
+use std::fs;
+use std::process::{Command, Stdio};
+
+/// A trace of `solve` on two workers, with more flags.
+fn traced(folder: &Folder, name: &str, matrix: &str, more: &[&str]) -> String {
+    let path = folder.path(name).to_str().expect("UTF-8").to_owned();
+    let args = ["solve", matrix, "--threads=2", "--trace", &path];
+    // Cost models stay in the folder of the test.
+    let solve = treeqr()
+        .args(args.iter().chain(more))
+        .env("XDG_CACHE_HOME", folder.root())
+        .output()
+        .expect("the command starts");
+    assert!(
+        solve.status.success(),
+        "{}",
+        String::from_utf8_lossy(&solve.stderr)
+    );
+    path
+}
+
+fn good(args: &[&str]) -> String {
+    let done = run(args);
+    assert_eq!(done.code, 0, "{args:?}: {}", done.err);
+    done.out
+}
+
+#[test]
+fn real_traces_are_consistent_and_go_through_every_subcommand() {
+    let folder = Folder::new();
+    let cases: [(&str, &str, &[&str]); 4] = [
+        ("tiles", "gallery:grid3d-8", &["--nb=16", "--mb=16"]),
+        (
+            "limit",
+            "gallery:grid3d-8",
+            &["--memory-limit=1.0x", "--window=20"],
+        ),
+        (
+            "device",
+            "gallery:grid3d-8",
+            &[
+                "--nb=16",
+                "--mb=16",
+                "--scheduler=dmdas",
+                "--emulate-device=cuda0:speed=8,bandwidth=12GB/s",
+            ],
+        ),
+        (
+            "tall",
+            "gallery:survey-20x20",
+            &["--rhs=gallery:survey-20x20:rhs"],
+        ),
+    ];
+    for (name, matrix, more) in cases {
+        let path = traced(&folder, name, matrix, more);
+        let found = json(["trace", "check", &path, "--json"]);
+        assert_eq!(found["findings"], serde_json::json!([]), "{name}");
+        let info = json(["trace", "info", &path, "--json"]);
+        let tasks = info["manifest"]["run"]["submitted_tasks"]
+            .as_u64()
+            .expect("a number");
+        for w in info["balance"]["workers"].as_array().expect("a list") {
+            let s = |key: &str| w[key].as_f64().expect("seconds");
+            let keys = [
+                "executing_s",
+                "scheduling_s",
+                "idle_s",
+                "sleeping_s",
+                "transferring_s",
+                "runtime_s",
+            ];
+            let sum: f64 = keys.iter().map(|key| s(key)).sum();
+            assert!((sum - s("time_s")).abs() < 1e-8, "{w}");
+        }
+        assert!(
+            good(&["trace", "info", &path])
+                .lines()
+                .all(|l| l.chars().count() <= 100)
+        );
+        let csv = good(&["trace", "filter", &path, "--table", "tasks", "--csv"]);
+        assert_eq!(csv.lines().count() as u64, 1 + tasks);
+        let same = json(["trace", "diff", &path, &path, "--json"]);
+        assert_eq!(same["notes"], serde_json::json!([]));
+        let zero = |list: &str| {
+            same[list]
+                .as_array()
+                .expect("a list")
+                .iter()
+                .all(|f| f["difference"] == 0.0)
+        };
+        assert!(zero("totals") && zero("phases"));
+        for format in ["starvz", "paje", "perfetto", "dot", "csv"] {
+            let out = format!("{path}-{format}");
+            good(&[
+                "trace",
+                "export",
+                &path,
+                "--to",
+                format,
+                "-o",
+                &out,
+                "--task-limit=100000",
+            ]);
+            assert!(fs::exists(&out).expect("readable"));
+        }
+    }
+    let (a, b) = (folder.path("tiles"), folder.path("device"));
+    let diff = good(&["trace", "diff", a.to_str().unwrap(), b.to_str().unwrap()]);
+    assert!(diff.contains("devices differ: none and cuda0"), "{diff}");
+}
+
+#[test]
+fn a_part_is_a_trace_that_says_so() {
+    let folder = Folder::new();
+    let whole = traced(
+        &folder,
+        "whole",
+        "gallery:grid3d-8",
+        &["--nb=16", "--mb=16"],
+    );
+    let part = folder.path("part").to_str().unwrap().to_owned();
+    let out = good(&[
+        "trace",
+        "filter",
+        &whole,
+        "--worker=0",
+        "--codelet=geqrt",
+        "-o",
+        &part,
+    ]);
+    assert!(out.contains("workers 0; codelets geqrt"), "{out}");
+    let found = json(["trace", "check", &part, "--json"]);
+    assert_eq!(
+        (&found["errors"], &found["warnings"]),
+        (&0.into(), &1.into())
+    );
+    // It is there now, and stays.
+    let before = fs::read(folder.path("part/manifest.json")).unwrap();
+    let again = run(["trace", "filter", &whole, "-o", &part]);
+    assert_eq!(again.code, 1);
+    assert!(
+        again
+            .err
+            .contains("exists already\nhint: --force replaces a trace"),
+        "{}",
+        again.err
+    );
+    assert_eq!(fs::read(folder.path("part/manifest.json")).unwrap(), before);
+    good(&["trace", "filter", &whole, "-o", &part, "--force"]);
+    let foreign = folder.path("mine");
+    fs::create_dir(&foreign).unwrap();
+    let refused = run([
+        "trace",
+        "filter",
+        &whole,
+        "-o",
+        foreign.to_str().unwrap(),
+        "--force",
+    ]);
+    assert_eq!(refused.code, 1);
+    assert!(
+        refused.err.contains("is not a trace: it is left alone"),
+        "{}",
+        refused.err
+    );
+    let wrong = run(["trace", "filter", &whole, "--codelet=gemm"]);
+    assert_eq!(wrong.code, 1);
+    assert!(
+        wrong
+            .err
+            .starts_with("error: there is no codelet `gemm`; there are "),
+        "{}",
+        wrong.err
+    );
+    assert_eq!(run(["trace", "filter", &whole, "--csv"]).code, 1);
+}
+
+#[test]
+fn graphs_are_the_same_bytes_each_time_and_have_the_tasks_of_a_run() {
+    let folder = Folder::new();
+    let (a, b) = (folder.path("a"), folder.path("b"));
+    for path in [&a, &b] {
+        let matrix = ["trace", "graph", "gallery:grid3d-8", "--threads=2", "-o"];
+        good(&[&matrix[..], &[path.to_str().unwrap()]].concat());
+    }
+    for file in fs::read_dir(&a).unwrap() {
+        let name = file.unwrap().file_name();
+        assert_eq!(
+            fs::read(a.join(&name)).unwrap(),
+            fs::read(b.join(&name)).unwrap(),
+            "{name:?}"
+        );
+    }
+    let found = json(["trace", "check", a.to_str().unwrap(), "--json"]);
+    assert_eq!(found["findings"], serde_json::json!([]));
+    let path = traced(&folder, "run", "gallery:grid3d-8", &[]);
+    let rows = |path: &str, table: &str| {
+        let columns = good(&["trace", "filter", path, "--table", table, "--csv"]);
+        columns.lines().count()
+    };
+    assert_eq!(rows(a.to_str().unwrap(), "graph"), rows(&path, "tasks"));
+    assert_eq!(
+        rows(a.to_str().unwrap(), "dependencies"),
+        rows(&path, "dependencies")
+    );
+    let none = run(["trace", "diff", a.to_str().unwrap(), &path]);
+    assert_eq!(
+        none.err,
+        "error: the first trace is only a graph: it has no times to compare\n"
+    );
+}
+
+#[test]
+fn what_is_no_trace_is_refused_by_every_subcommand() {
+    let folder = Folder::new();
+    let good = traced(&folder, "good", "gallery:survey-8x6", &[]);
+    let copy = |name: &str| {
+        let path = folder.path(name);
+        fs::create_dir(&path).unwrap();
+        for file in fs::read_dir(&good).unwrap() {
+            let file = file.unwrap();
+            fs::copy(file.path(), path.join(file.file_name())).unwrap();
+        }
+        path
+    };
+    let edit = |name: &str, file: &str, change: fn(Vec<u8>) -> Vec<u8>| {
+        let path = copy(name);
+        let file = path.join(file);
+        let bytes = change(fs::read(&file).unwrap());
+        fs::write(file, bytes).unwrap();
+        path
+    };
+    let newer = |bytes: Vec<u8>| {
+        let text = String::from_utf8(bytes).unwrap();
+        text.replace("\"schema_version\": 1", "\"schema_version\": 99")
+            .into_bytes()
+    };
+    let cut = |bytes: Vec<u8>| bytes[..bytes.len() / 2].to_vec();
+    let cases = [
+        (folder.path("nowhere"), "No such file"),
+        (
+            edit("newer", "manifest.json", newer),
+            "has version 99 of the trace tables; this program reads version 1",
+        ),
+        (edit("cut", "manifest.json", cut), "manifest.json: "),
+        (edit("tasks", "tasks.parquet", cut), "tasks.parquet: "),
+        (
+            edit("workers", "workers.parquet", |_| b"PAR1".to_vec()),
+            "workers.parquet: ",
+        ),
+        (folder.file("file", "no folder").into(), "is not a trace"),
+    ];
+    let names = folder.names();
+    for (path, message) in &cases {
+        let path = path.to_str().unwrap();
+        let out = folder.path("out");
+        let out = out.to_str().unwrap();
+        let commands: [&[&str]; 7] = [
+            &["info", path],
+            &["check", path],
+            &["filter", path],
+            &["filter", path, "-o", out],
+            &["diff", path, &good],
+            &["diff", &good, path],
+            &["export", path, "--to", "csv", "-o", out],
+        ];
+        for command in commands {
+            let done = run(["trace"].iter().chain(command));
+            assert_eq!(done.code, 1, "{command:?}: {}", done.out);
+            assert!(
+                done.err.starts_with("error: ") && done.err.contains(message),
+                "{command:?}: {}",
+                done.err
+            );
+        }
+    }
+    assert_eq!(folder.names(), names, "nothing was written");
+}
+
+/// docs/queries on real traces; needs python3 with duckdb, and says so where it is missing.
+#[test]
+fn the_queries_of_the_page_run_on_real_traces() {
+    let python = std::env::var("PYTHON").unwrap_or_else(|_| "python3".to_owned());
+    let has = Command::new(&python)
+        .args(["-c", "import duckdb"])
+        .stderr(Stdio::null())
+        .status();
+    if !has.is_ok_and(|status| status.success()) {
+        eprintln!("SKIPPED: {python} has no duckdb, so the queries of docs/queries were not run");
+        return;
+    }
+    let folder = Folder::new();
+    let traces = [
+        traced(
+            &folder,
+            "limit",
+            "gallery:grid3d-8",
+            &["--memory-limit=1.0x", "--window=20"],
+        ),
+        traced(
+            &folder,
+            "device",
+            "gallery:grid3d-8",
+            &[
+                "--nb=16",
+                "--mb=16",
+                "--scheduler=dmdas",
+                "--emulate-device=cuda0:speed=8,bandwidth=12GB/s",
+            ],
+        ),
+    ];
+    for trace in &traces {
+        let done = Command::new(&python)
+            .args(["docs/queries/run.py", trace])
+            .current_dir(env!("CARGO_MANIFEST_DIR"))
+            .output()
+            .expect("python starts");
+        assert!(
+            done.status.success(),
+            "{}",
+            String::from_utf8_lossy(&done.stderr)
+        );
+        let out = String::from_utf8(done.stdout).unwrap();
+        for query in [
+            "submission_thread",
+            "buffer_flush",
+            "denormals",
+            "cache_misses",
+            "memory_limit",
+            "priorities",
+            "cpu_gpu_split",
+        ] {
+            assert!(
+                out.contains(&format!("-- {query}\n┌")),
+                "{query} gave no table\n{out}"
+            );
+        }
+        let device = trace.ends_with("device");
+        assert_eq!(out.contains("│ device"), device);
+        assert_eq!(out.contains("│ transfer"), device);
+    }
+}
