@@ -40,6 +40,10 @@ bench-runtime *arguments:
 bench-recorder *tasks:
     cargo bench -p treeqr-profiling --bench recorder -- {{tasks}}
 
+# Run times with the recorder over those without, in pairs; `just bench-always-on 41 gallery:TF15`
+bench-always-on *arguments:
+    cargo bench -p treeqr --bench always_on -- {{arguments}}
+
 # Matrix Market files, MB/s, beside other readers
 bench-read *entries:
     cargo bench -p treeqr-matrices --bench read -- {{entries}}
