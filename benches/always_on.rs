@@ -13,7 +13,10 @@ use treeqr::runtime::available_threads;
 use treeqr::{FactorOptions, Options, RunShape, analyse, solver};
 
 fn main() {
-    let mut words = std::env::args().skip(1).filter(|word| word != "--bench").peekable();
+    let mut words = std::env::args()
+        .skip(1)
+        .filter(|word| word != "--bench")
+        .peekable();
     let pairs = words.next_if(|w| w.parse::<usize>().is_ok());
     let pairs = pairs.map_or(21, |w| w.parse().expect("looked at"));
     let mut matrices: Vec<String> = words.collect();
@@ -76,7 +79,7 @@ fn measure(name: &str, threads: usize, pairs: usize) {
         time
     };
     // The first of each warms up.
-    (without(), with());
+    let _ = (without(), with());
     let (mut ratios, mut bare) = (Vec::new(), Vec::new());
     for pair in 0..pairs {
         let (off, on) = if pair % 2 == 0 {

@@ -133,7 +133,7 @@ pub(crate) fn recorded<T: FactorScalar>(
         Ok(done) => {
             let (bound, threads) = (done.stats.bound_workers, done.stats.threads);
             if options.run.bind && !options.sequential && bound < threads {
-                tracing::warn!(
+                tracing::info!(
                     bound,
                     threads,
                     "not every worker is pinned to a core of its own"

@@ -5,7 +5,7 @@
 use super::packed::{Packed, access_words};
 use crate::clock::ClockKind;
 use std::path::PathBuf;
-use treeqr_runtime::{MemoryRecord, StateRecord, TaskRecord};
+use treeqr_runtime::{MemoryRecord, StallRecord, StateRecord, TaskRecord};
 
 /// How much to keep, and where. Nothing of it changes a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -79,8 +79,11 @@ impl Expected {
         tasks.saturating_add(memory).saturating_add(1024)
     }
 
-    /// Words that the submission will write.
+    /// Words that the submission would write if it waited before every task, for a place in the window and for memory.
     pub(super) fn submission_words(&self) -> usize {
-        access_words(self.tasks, self.accesses).saturating_add(64)
+        let stalls = self.tasks.saturating_mul(2 * StallRecord::WORDS);
+        access_words(self.tasks, self.accesses)
+            .saturating_add(stalls)
+            .saturating_add(64)
     }
 }
