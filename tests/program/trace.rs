@@ -214,6 +214,41 @@ fn graphs_are_the_same_bytes_each_time_and_have_the_tasks_of_a_run() {
 }
 
 #[test]
+fn a_run_that_fails_leaves_its_trace() {
+    let folder = Folder::new();
+    let path = folder.path("failed");
+    let path = path.to_str().unwrap();
+    // Not of full rank: refused after the factorization.
+    let solve = ["solve", "gallery:ch6-6-b3", "--threads=2", "--trace", path];
+    let done = run(solve);
+    assert_eq!(done.code, 2, "{}", done.err);
+    let manifest: serde_json::Value =
+        serde_json::from_str(&fs::read_to_string(folder.path("failed/manifest.json")).unwrap())
+            .unwrap();
+    assert_eq!(manifest["status"]["state"], "failed");
+    let message = manifest["status"]["message"].as_str().unwrap();
+    assert!(done.err.contains(message), "{message}\n{}", done.err);
+    assert!(good(&["trace", "info", path]).contains("failed"));
+    good(&["trace", "check", path]);
+
+    // What is there stays, and is seen before any work: the matrix is not even read.
+    let before = folder.names();
+    let again = run(["solve", "no-such-file.mtx", "--trace", path]);
+    assert_eq!(again.code, 1);
+    assert!(again.err.contains("exists already") && again.err.contains("--force"));
+    fs::create_dir(folder.path("mine")).unwrap();
+    fs::write(folder.path("mine/letter.txt"), "dear").unwrap();
+    let mine = folder.path("mine");
+    let foreign = ["solve", "gallery:survey-8x6", "--force", "--trace"];
+    let foreign = run(foreign.iter().copied().chain([mine.to_str().unwrap()]));
+    assert_eq!(foreign.code, 1);
+    assert!(foreign.err.contains("left alone"), "{}", foreign.err);
+    assert!(folder.path("mine/letter.txt").is_file());
+    fs::remove_dir_all(folder.path("mine")).unwrap();
+    assert_eq!(folder.names(), before);
+}
+
+#[test]
 fn what_is_no_trace_is_refused_by_every_subcommand() {
     let folder = Folder::new();
     let good = traced(&folder, "good", "gallery:survey-8x6", &[]);
