@@ -238,7 +238,7 @@ fn two_clusters_are_told_apart() {
         let flops = random.flops();
         let x = (flops as f64).ln() - 17.0;
         let more = if second(k) { 1.1 + 0.05 * x } else { 0.0 };
-        let much = if slow(k) { 0.5 } else { 0.0 };
+        let much = if slow(k) { 0.35 } else { 0.0 };
         push(
             &mut tables,
             flops,
@@ -637,4 +637,34 @@ fn json_has_all_of_it() {
 #[should_panic(expected = "a level is between 0 and 1")]
 fn a_level_is_between_0_and_1() {
     models::fit(&Tables::default(), 95.0);
+}
+
+/// How long a million tasks take is for `cargo test --release -- --ignored --nocapture` to say.
+#[test]
+#[ignore = "some seconds"]
+fn a_million_tasks_in_groups_of_all_sizes() {
+    let mut tables = along(&mut Random::new(18), 1_000_000, 0.1, |k, r| match k % 20 {
+        0 => 3.0 * r.unit(),
+        1..6 => 1.0,
+        _ => 0.0,
+    });
+    for t in &mut tables.tasks {
+        // Half of them in one group, the rest in three.
+        t.codelet = if t.task % 2 == 0 {
+            GEQRT
+        } else {
+            (t.task / 2 % 3) as u16
+        };
+    }
+    let begin = std::time::Instant::now();
+    let models = models::fit(&tables, 0.95);
+    println!("{:?} for {} tasks", begin.elapsed(), tables.tasks.len());
+    assert_eq!(
+        models.groups.iter().map(|g| g.tasks).sum::<u64>(),
+        1_000_000
+    );
+    for group in &models.groups {
+        assert_eq!(group.chosen, Choice::Mixture, "{}", group.why);
+        near(group.lines()[0].slope, 0.8, 0.01);
+    }
 }

@@ -156,8 +156,10 @@ impl Weighted {
             }
         }
         // Weights may leave only points with the same flops.
-        let told = sxx > w * SAME_FLOPS.powi(2);
-        let slope = if told { sxy / sxx } else { 0.0 };
+        if sxx <= w * SAME_FLOPS.powi(2) {
+            sxx = 0.0;
+        }
+        let slope = if sxx > 0.0 { sxy / sxx } else { 0.0 };
         Weighted {
             intercept: mean_y - slope * mean_x,
             slope,
@@ -175,7 +177,7 @@ impl Weighted {
         Line {
             intercept: self.intercept,
             slope: self.slope,
-            flat: flat || self.slope == 0.0 && self.sxx <= 0.0,
+            flat: flat || self.sxx <= 0.0,
             s,
             n: self.weight,
             mean_x: self.mean_x,

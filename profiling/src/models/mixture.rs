@@ -10,6 +10,9 @@
 //!
 //! EM and BIC see 10 000 tasks drawn at random with a fixed seed where there are more; the labels and the lines are for all.
 //!
+//! A slow task of the fast line that comes to lie near the slow one is an ordinary task of that: labels see no more than its
+//! flops and its duration.
+//!
 //! With one cluster there is one line and one limit. (The published code sets the second one to 0 then, and so flags every task.)
 
 use super::line::{Line, Point, SMALLEST_S, Weighted, parameters, same_flops};

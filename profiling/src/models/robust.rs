@@ -277,7 +277,7 @@ mod tests {
             let x = f64::from(k);
             Point {
                 x,
-                y: 2.0 + 0.5 * x + if k % 4 == 0 { 3.0 } else { 0.0 },
+                y: 2.0 + 0.5 * x + if k.is_multiple_of(4) { 3.0 } else { 0.0 },
             }
         };
         let line = fit(&(1..40).map(point).collect::<Vec<_>>(), 0.95);
