@@ -23,10 +23,12 @@ const BIC_GAIN: f64 = 10.0;
 const SEPARATION: f64 = 2.0;
 /// A smaller share is a number of outliers.
 const SMALLEST_SHARE: f64 = 0.1;
-/// So large a share is a behaviour, however much it scatters; between the two it has to be as tight as `TIGHT`.
+/// So large a share is a behaviour even if it scatters more than `TIGHT` allows, up to `CLOUD`.
 const BEHAVIOUR: f64 = 0.2;
 /// Deviations of the two lines that are further apart, as a ratio, are a line and its outliers.
 const TIGHT: f64 = 4.0;
+/// One deviation is a factor of two: whatever the share, that is a cloud of perturbed tasks and no line.
+const CLOUD: f64 = std::f64::consts::LN_2;
 /// Below this p-value the spread changes with the flops.
 const CHANGES: f64 = 0.01;
 /// By how much it must, to be told: with many tasks any change is significant.
@@ -165,7 +167,7 @@ pub(super) fn choose(
                 "; a second line would have only {} of the tasks",
                 percent(share)
             );
-        } else if share < BEHAVIOUR && high > TIGHT * low {
+        } else if high > TIGHT * low && (share < BEHAVIOUR || high > CLOUD) {
             but = format!(
                 "; a second line would be {} of the tasks, far scattered",
                 percent(share)

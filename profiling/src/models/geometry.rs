@@ -4,8 +4,11 @@
 //!
 //! Ordinary least squares with b >= 0, so that no prediction is negative: a term whose coefficient would be is left out, and
 //! the confidence intervals are those of the terms that remain, as if no other had been tried. Residuals are not weighted: large
-//! tasks count most, and where there is a constant the predictions add up to what was measured. So anomalies are in, which
-//! is what a simulation of a whole run wants.
+//! tasks count most.
+//!
+//! One task that lost its core for milliseconds outweighs a hundred kernels. So tasks that took far longer than their size
+//! explains are left out: above the 0.999 interval of their group's model or, where they have no flops, of a robust line on
+//! their entries. [`LinearFit::left_out`] and [`LinearFit::excess_ns`] say what a simulation without them lacks.
 
 use super::least_squares::non_negative;
 use super::quantiles::student_t;
@@ -77,11 +80,12 @@ impl Term {
     }
 }
 
-const KERNEL: &[Term] = &[Term::Volume, Term::Area, Term::Constant];
+const KERNEL: &[Term] = &[Term::Flops, Term::Volume, Term::Area, Term::Constant];
 const MOVES: &[Term] = &[Term::Coefficients, Term::Constant];
 
-/// The terms of each codelet, after those of the paper: NB^3, NB^2 MB and NB^3 BK for kernels (blocks are not always full, so
-/// here by their rows, columns and reflectors), flops and nodes for subtrees, zeros for activations, coefficients for assemblies.
+/// The terms of each codelet, after those of the paper: NB^3, NB^2 MB and NB^3 BK for kernels, flops and nodes for subtrees, zeros
+/// for activations, coefficients for assemblies. Blocks here are not always full, so kernels have their rows, columns and
+/// reflectors, and beside these, which know nothing of staircases, the flops.
 pub const TERMS: &[(&str, &[Term])] = &[
     ("geqrt", KERNEL),
     ("gemqrt", KERNEL),
@@ -121,13 +125,17 @@ pub struct LinearFit {
     pub kind: WorkerKind,
     /// Tasks it was fitted to, those without measurable duration among them.
     pub tasks: u64,
+    /// Tasks that took far longer than their size explains.
+    pub left_out: u64,
+    /// What they took beyond the prediction, all together.
+    pub excess_ns: f64,
     /// By [`TERMS`].
     pub terms: Vec<TermFit>,
     /// 1 - residual sum of squares over that around the mean; `None` where all tasks took the same time.
     pub r2: Option<f64>,
     /// Residual standard deviation; `None` where as many terms as tasks leave no residual.
     pub s_ns: Option<f64>,
-    /// Mean duration.
+    /// Mean duration of the tasks it was fitted to.
     pub mean_ns: f64,
 }
 
@@ -138,18 +146,22 @@ impl LinearFit {
     }
 }
 
-/// The fit to tasks with their durations in nanoseconds; there is at least one. O(n).
-pub(super) fn fit(
-    codelet: &str,
-    kind: WorkerKind,
-    tasks: &[(Geometry, f64)],
-    level: f64,
-) -> LinearFit {
+/// One task: what it works on, its duration in nanoseconds, and whether that is far longer than its size explains.
+#[derive(Clone, Copy)]
+pub(super) struct Timed {
+    pub geometry: Geometry,
+    pub ns: f64,
+    pub slow: bool,
+}
+
+/// The fit to the tasks that are not slow; there is at least one such. O(n).
+pub(super) fn fit(codelet: &str, kind: WorkerKind, all: &[Timed], level: f64) -> LinearFit {
+    let (slow, tasks): (Vec<Timed>, Vec<Timed>) = all.iter().partition(|t| t.slow);
     let terms = TERMS.iter().find(|row| row.0 == codelet);
     let terms = terms.map_or(OTHERS, |row| row.1);
-    let column = |term: &Term| tasks.iter().map(|(g, _)| term.of(g)).collect();
+    let column = |term: &Term| tasks.iter().map(|t| term.of(&t.geometry)).collect();
     let x: Vec<Vec<f64>> = terms.iter().map(column).collect();
-    let y: Vec<f64> = tasks.iter().map(|(_, ns)| *ns).collect();
+    let y: Vec<f64> = tasks.iter().map(|t| t.ns).collect();
     let n = y.len() as f64;
     let mean_ns = y.iter().sum::<f64>() / n;
     let total: f64 = y.iter().map(|v| (v - mean_ns).powi(2)).sum();
@@ -165,17 +177,27 @@ pub(super) fn fit(
             (c.value - half, c.value + half)
         }),
     };
-    LinearFit {
+    let mut out = LinearFit {
         codelet: codelet.to_owned(),
         kind,
         tasks: tasks.len() as u64,
+        left_out: slow.len() as u64,
+        excess_ns: 0.0,
         terms: terms
             .iter()
             .zip(&solution.coefficients)
             .map(of_term)
             .collect(),
-        r2: (total > 0.0).then(|| 1.0 - solution.rss / total),
+        r2: (total > 0.0).then(|| tidy(1.0 - solution.rss / total)),
         s_ns: s,
         mean_ns,
-    }
+    };
+    let beyond = |t: &Timed| t.ns - out.predict(&t.geometry);
+    out.excess_ns = slow.iter().map(beyond).sum();
+    out
+}
+
+/// A constant alone explains nothing, and not a rounding error more.
+fn tidy(r2: f64) -> f64 {
+    if r2.abs() < 1e-12 { 0.0 } else { r2 }
 }

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 /// Fewer tasks give no model.
 pub const FEWEST: usize = 5;
 /// Fewer give no robust line: lines through two of so few points fit too well.
-const FEWEST_ROBUST: usize = 10;
+pub(super) const FEWEST_ROBUST: usize = 10;
 /// Fewer give no second line.
 const FEWEST_MIXTURE: usize = 20;
 
@@ -78,9 +78,10 @@ impl GroupModel {
         Some((cluster, lines.get(cluster)?.at(flops)))
     }
 
-    /// For each point the number of its line, where it is above that line's interval. O(n).
-    pub(super) fn above(&self, points: &[Point]) -> Vec<Option<usize>> {
-        let lines = self.lines();
+    /// For each point the number of its line, where it is above that line's interval of this level. O(n).
+    pub(super) fn above(&self, points: &[Point], level: f64) -> Vec<Option<usize>> {
+        let own = self.lines();
+        let lines: Vec<Line> = own.iter().map(|line| line.at_level(level)).collect();
         let test = |p: &Point| {
             let cluster = match &self.mixture {
                 Some(m) if lines.len() > 1 => m.label(p),

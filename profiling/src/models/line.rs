@@ -104,6 +104,15 @@ impl Line {
         }
     }
 
+    /// The same line with intervals of another level.
+    pub(super) fn at_level(&self, level: f64) -> Self {
+        let dof = self.n - parameters(self.flat);
+        Line {
+            t: student_t(level, dof.max(1.0)),
+            ..*self
+        }
+    }
+
     /// Whether a point is above the interval.
     pub(super) fn is_below(&self, p: &Point) -> bool {
         p.y > self.log_expected(p.x) + self.half_width(p.x)

@@ -43,6 +43,7 @@ pub use mixture::{Cluster, Component, Mixture};
 
 use crate::trace::Tables;
 use crate::trace::schema::{Task, WorkerKind};
+use geometry::Timed;
 use group::Members;
 use line::Point;
 use serde::{Deserialize, Serialize};
@@ -83,6 +84,9 @@ pub struct Anomaly {
     /// The line it belongs to, in [`GroupModel::lines`]: 1 for the slower one of two.
     pub cluster: usize,
 }
+
+/// Tasks above this interval are left out of the fits by shape.
+const FAR_LEVEL: f64 = 0.999;
 
 /// The version of [`ModelReport`].
 pub const REPORT_VERSION: u32 = 1;
@@ -141,14 +145,10 @@ pub fn fit(tables: &Tables, level: f64) -> Models {
     };
     for ((codelet, kind), tasks) in by_group {
         let name = names[&codelet];
-        let measured: Vec<(Geometry, f64)> = tasks
-            .iter()
-            .map(|&t| (t.into(), duration_ns(t) as f64))
-            .collect();
-        models
-            .fits
-            .push(geometry::fit(name, kind, &measured, level));
-        models.add_group(name, kind, &tasks);
+        let mut timed: Vec<Timed> = tasks.iter().map(|t| timed(t)).collect();
+        models.add_group(name, kind, &tasks, &mut timed);
+        slow_moves(&tasks, &mut timed);
+        models.fits.push(geometry::fit(name, kind, &timed, level));
     }
     models.anomalies.sort_unstable_by_key(|a| a.task);
     models
@@ -159,36 +159,68 @@ fn duration_ns(task: &Task) -> u64 {
     task.end_ns.saturating_sub(task.start_ns)
 }
 
+fn timed(task: &Task) -> Timed {
+    Timed {
+        geometry: task.into(),
+        ns: duration_ns(task) as f64,
+        slow: false,
+    }
+}
+
+/// The tasks that have a measurable duration and are asked for: their places, and points over their size.
+fn points(
+    tasks: &[&Task],
+    size: impl Fn(&Task) -> u64,
+    asked: impl Fn(&Task) -> bool,
+) -> (Vec<usize>, Vec<Point>) {
+    let usable = |k: &usize| asked(tasks[*k]) && duration_ns(tasks[*k]) > 0;
+    let point = |k: usize| {
+        let point = Point {
+            x: (size(tasks[k]).max(1) as f64).ln(),
+            y: (duration_ns(tasks[k]) as f64).ln(),
+        };
+        (k, point)
+    };
+    (0..tasks.len()).filter(usable).map(point).unzip()
+}
+
+/// Marks the tasks without flops that are far above a robust line on their entries.
+fn slow_moves(tasks: &[&Task], timed: &mut [Timed]) {
+    let (places, points) = points(tasks, |t| t.coefficients, |t| t.flops == 0);
+    if points.len() >= group::FEWEST_ROBUST {
+        let line = robust::fit(&points, FAR_LEVEL);
+        for (&k, p) in places.iter().zip(&points) {
+            timed[k].slow = line.is_below(p);
+        }
+    }
+}
+
 impl Models {
-    fn add_group(&mut self, codelet: &str, kind: WorkerKind, tasks: &[&Task]) {
-        let with_flops = || tasks.iter().filter(|t| t.flops > 0);
-        let measured: Vec<&Task> = with_flops()
-            .filter(|t| duration_ns(t) > 0)
-            .copied()
-            .collect();
-        let all = with_flops().count();
+    /// Models the tasks with flops, notes the anomalies, and marks in `timed` those that are far above their model.
+    fn add_group(&mut self, codelet: &str, kind: WorkerKind, tasks: &[&Task], timed: &mut [Timed]) {
+        let (places, points) = points(tasks, |t| t.flops, |t| t.flops > 0);
+        let all = tasks.iter().filter(|t| t.flops > 0).count();
         if all == 0 {
             return;
         }
-        let point = |t: &&Task| Point {
-            x: (t.flops as f64).ln(),
-            y: (duration_ns(t) as f64).ln(),
-        };
-        let points: Vec<Point> = measured.iter().map(point).collect();
-        let flops = || measured.iter().map(|t| t.flops);
+        let flops = || places.iter().map(|&k| tasks[k].flops);
         let model = group::fit(
             &Members {
                 codelet,
                 kind,
                 points: &points,
                 flops: flops().min().zip(flops().max()),
-                unmeasurable: (all - measured.len()) as u64,
+                unmeasurable: (all - points.len()) as u64,
             },
             self.level,
         );
         let lines = model.lines();
-        for (task, cluster) in measured.iter().zip(model.above(&points)) {
+        let found = model.above(&points, self.level);
+        let far = model.above(&points, FAR_LEVEL);
+        for ((&k, cluster), far) in places.iter().zip(found).zip(far) {
+            timed[k].slow = far.is_some();
             let Some(cluster) = cluster else { continue };
+            let task = tasks[k];
             let interval = lines[cluster].at(task.flops as f64);
             self.anomalies.push(Anomaly {
                 task: task.task,
