@@ -12,6 +12,7 @@
 //! | `part` | files and folders that are complete or absent |
 //! | `efficiency` | what a parallel run lost to granularity, to slower tasks, to waiting and to the runtime |
 //! | `inspect` | what a trace says: consistency, balance of time, parts, differences |
+//! | `models` | how long tasks take by their flops and their shapes, and which took longer than that |
 //! | [`system`] | when asked for: the kernel's context switches, and counters per task |
 //!
 //! ```
@@ -44,6 +45,7 @@ mod efficiency;
 pub mod export;
 pub mod inspect;
 mod metrics;
+pub mod models;
 pub mod palette;
 mod part;
 mod recorder;
