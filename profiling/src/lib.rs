@@ -12,6 +12,7 @@
 //! | `part` | files and folders that are complete or absent |
 //! | `efficiency` | what a parallel run lost to granularity, to slower tasks, to waiting and to the runtime |
 //! | `inspect` | what a trace says: consistency, balance of time, parts, differences |
+//! | [`account`] | what a trace says about why it took the time it took: bounds, causes, curves |
 //! | [`system`] | when asked for: the kernel's context switches, and counters per task |
 //!
 //! ```
@@ -39,6 +40,7 @@
 //! # Ok::<(), RunError>(())
 //! ```
 
+pub mod account;
 mod clock;
 mod efficiency;
 pub mod export;
