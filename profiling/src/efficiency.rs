@@ -76,12 +76,12 @@ impl Efficiency {
     /// The factors for `run`, given the nanoseconds in tasks of its tasks on one worker, t_t(1), and of the coarsest
     /// run on one worker, t_t(ref).
     pub fn of(run: &TimeSplit, one_worker_ns: Option<u64>, coarsest_ns: Option<u64>) -> Self {
-        let busy_ns = run.tasks_ns + run.runtime_ns;
+        let busy_ns = run.tasks_ns.saturating_add(run.runtime_ns);
         let granularity = coarsest_ns.zip(one_worker_ns);
         Efficiency {
             granularity: granularity.and_then(|(coarsest, one)| ratio(coarsest, one)),
             task: one_worker_ns.and_then(|one| ratio(one, run.tasks_ns)),
-            pipeline: ratio(busy_ns, busy_ns + run.idle_ns),
+            pipeline: ratio(busy_ns, busy_ns.saturating_add(run.idle_ns)),
             runtime: ratio(run.tasks_ns, busy_ns),
         }
     }
