@@ -1,7 +1,7 @@
 //! The area bound: how short the run could have been if tasks did not depend on each other and could be cut in pieces.
 //!
-//! Takes tasks and workers; gives the smallest T and the distribution of tasks that reaches it. With n[k,r] tasks of class k on
-//! resource r, N_k of them in all, t[k,r] their mean duration there, Q_r workers:
+//! Takes tasks and workers; gives the smallest T and the distribution of tasks that reaches it. With `n[k,r]` tasks of class k on
+//! resource r, N_k of them in all, `t[k,r]` their mean duration there, Q_r workers:
 //!
 //! ```text
 //!   minimise T   subject to   sum_r n[k,r] = N_k     sum_k n[k,r] t[k,r] <= Q_r T     n >= 0
@@ -66,9 +66,9 @@ pub struct TaskClass {
     pub tasks: u64,
     /// How many ran there.
     pub measured: Vec<u64>,
-    /// t[k,r]; none where none ran.
+    /// `t[k,r]`; none where none ran.
     pub mean_ns: Vec<Option<f64>>,
-    /// n[k,r] at the bound.
+    /// `n[k,r]` at the bound.
     pub ideal: Vec<f64>,
 }
 
@@ -101,6 +101,12 @@ pub fn bounds(trace: &Trace) -> Result<Bounds, AreaError> {
     })
 }
 
+/// Codelet, and the power of two below its flops.
+type ClassKey = (u16, Option<u32>);
+
+/// Tasks of a class on a resource, and their time.
+type Cell = (u64, u64);
+
 /// The area bound of a run. O(tasks log classes), and a linear program of classes x resources variables.
 ///
 /// # Errors
@@ -108,7 +114,7 @@ pub fn bounds(trace: &Trace) -> Result<Bounds, AreaError> {
 pub fn area_bound(trace: &Trace) -> Result<AreaBound, AreaError> {
     let (mut resources, of_worker) = resources(trace);
     let names = codelet_names(trace);
-    let mut sums: BTreeMap<(u16, Option<u32>), Vec<(u64, u64)>> = BTreeMap::new();
+    let mut sums: BTreeMap<ClassKey, Vec<Cell>> = BTreeMap::new();
     let mut left_out = 0;
     for t in &trace.tables.tasks {
         let Some(&r) = of_worker.get(&t.worker) else {
@@ -119,7 +125,7 @@ pub fn area_bound(trace: &Trace) -> Result<AreaBound, AreaError> {
         let cell = &mut class.or_insert_with(|| vec![(0, 0); resources.len()])[r];
         *cell = (cell.0 + 1, cell.1.saturating_add(duration_ns(t)));
     }
-    let class = |(key, cells): ((u16, Option<u32>), Vec<(u64, u64)>)| TaskClass {
+    let class = |(key, cells): (ClassKey, Vec<Cell>)| TaskClass {
         codelet: names[&key.0].clone(),
         log2_flops: key.1,
         tasks: cells.iter().map(|c| c.0).sum(),

@@ -118,16 +118,22 @@ pub struct LinkOverTime {
     pub transfers: u64,
     /// How much in all.
     pub bytes: u64,
-    /// Time in which it carried something, transfers at the same time counted once each.
+    /// Sum of the transfers' times; more than the time in which it carried something where some overlap.
     pub busy_ns: u64,
     /// Bytes per second, each transfer's spread evenly over its time.
     pub bytes_per_s: Steps,
 }
 
+/// From and to, as memory nodes.
+type Link = (u16, u16);
+
+/// From, to, bytes.
+type Carried = (u64, u64, f64);
+
 /// Transfers by link.
 pub fn transfers_over_time(trace: &Trace) -> Vec<LinkOverTime> {
-    let mut links: BTreeMap<(u16, u16), Vec<(u64, u64, f64)>> = BTreeMap::new();
-    let mut sums: BTreeMap<(u16, u16), (u64, u64)> = BTreeMap::new();
+    let mut links: BTreeMap<Link, Vec<Carried>> = BTreeMap::new();
+    let mut sums: BTreeMap<Link, (u64, u64)> = BTreeMap::new();
     for t in &trace.tables.transfers {
         let link = (t.source_node, t.target_node);
         let spans = links.entry(link).or_default();
@@ -136,7 +142,7 @@ pub fn transfers_over_time(trace: &Trace) -> Vec<LinkOverTime> {
         sum.0 = sum.0.saturating_add(t.bytes);
         sum.1 = sum.1.saturating_add(t.end_ns.saturating_sub(t.start_ns));
     }
-    let link = |(link, spans): ((u16, u16), Vec<(u64, u64, f64)>)| LinkOverTime {
+    let link = |(link, spans): (Link, Vec<Carried>)| LinkOverTime {
         source_node: link.0,
         target_node: link.1,
         transfers: spans.len() as u64,

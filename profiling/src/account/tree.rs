@@ -95,6 +95,7 @@ pub struct UseRow {
 }
 
 /// Use by depth of the tree, from the roots down, over the run. Tasks of no front come last.
+/// O(tasks log bins), and a number for each depth and bin.
 pub fn use_by_depth(trace: &Trace, bins: usize) -> UseOverTime {
     let fronts = fronts(trace);
     let depth = |t: &Task| fronts.get(&t.node).map(|f| f.depth);

@@ -73,6 +73,7 @@ fn damaged_traces_end_in_an_answer() {
     }
 }
 
+/// One task, one worker, none of either: figures are there as far as they mean something.
 #[test]
 fn small_runs_have_all_figures() {
     for (cpus, tasks) in [(1, 1), (1, 30), (4, 1)] {
@@ -82,16 +83,29 @@ fn small_runs_have_all_figures() {
             cpus,
             devices: 0,
         });
-        assert!(!everything(&trace).contains("null,null"), "{cpus} {tasks}");
+        let both = bounds(&trace).unwrap();
+        assert!(0.0 < both.area_ns && both.bound_ns <= both.makespan_ns as f64);
+        if cpus == 1 {
+            assert!(
+                (both.area_ns - both.bound_ns).abs() < 1e-6,
+                "one worker: the path is no bound"
+            );
+        }
+        assert_eq!(idle(&trace).workers.len(), usize::from(cpus));
+        assert!(!everything(&trace).contains("NaN"));
     }
     let mut trace = random(Shape::small(2));
     trace.tables = Default::default();
-    let _ = everything(&trace);
+    let (both, figures) = (bounds(&trace).unwrap(), rates(&trace));
+    assert_eq!((both.bound_ns, both.makespan_ns), (0.0, 0));
+    assert!(figures.all.is_none() && delays(&trace).is_empty());
+    assert!(use_by_depth(&trace, 5).rows.is_empty());
+    assert_eq!(idle(&trace).all.total_ns(), 0);
 }
 
 /// Says what each takes, and asks for none of it.
 #[test]
-#[ignore = "seconds, and 1 GB"]
+#[ignore = "seconds"]
 fn a_million_tasks() {
     let trace = random(Shape {
         seed: 4,
