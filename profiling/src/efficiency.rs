@@ -18,10 +18,11 @@
 //! where t_t(1) is the same tasks on one worker, and t_t(ref) the same work cut as coarsely as can be, on one worker.
 
 use crate::recording::RecordedRun;
+use serde::Serialize;
 use treeqr_runtime::WorkerState;
 
 /// The time of all workers of a run, in nanoseconds. Tasks, runtime and idle add up to `workers` x `wall_ns`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct TimeSplit {
     /// How many.
     pub workers: usize,
@@ -59,7 +60,7 @@ impl TimeSplit {
 ///
 /// The first two can exceed 1: cutting a front into tiles may suit the caches better than leaving it whole, and p workers have
 /// p caches.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Efficiency {
     /// Lost to cutting the work into tasks: t_t(ref) / t_t(1).
     pub granularity: Option<f64>,
@@ -75,12 +76,12 @@ impl Efficiency {
     /// The factors for `run`, given the nanoseconds in tasks of its tasks on one worker, t_t(1), and of the coarsest
     /// run on one worker, t_t(ref).
     pub fn of(run: &TimeSplit, one_worker_ns: Option<u64>, coarsest_ns: Option<u64>) -> Self {
-        let busy_ns = run.tasks_ns + run.runtime_ns;
+        let busy_ns = run.tasks_ns.saturating_add(run.runtime_ns);
         let granularity = coarsest_ns.zip(one_worker_ns);
         Efficiency {
             granularity: granularity.and_then(|(coarsest, one)| ratio(coarsest, one)),
             task: one_worker_ns.and_then(|one| ratio(one, run.tasks_ns)),
-            pipeline: ratio(busy_ns, busy_ns + run.idle_ns),
+            pipeline: ratio(busy_ns, busy_ns.saturating_add(run.idle_ns)),
             runtime: ratio(run.tasks_ns, busy_ns),
         }
     }

@@ -13,6 +13,7 @@
 //! | `efficiency` | what a parallel run lost to granularity, to slower tasks, to waiting and to the runtime |
 //! | `inspect` | what a trace says: consistency, balance of time, parts, differences |
 //! | `models` | how long tasks take by their flops and their shapes, and which took longer than that |
+//! | [`account`] | what a trace says about why it took the time it took: bounds, causes, curves |
 //! | [`system`] | when asked for: the kernel's context switches, and counters per task |
 //!
 //! ```
@@ -40,6 +41,7 @@
 //! # Ok::<(), RunError>(())
 //! ```
 
+pub mod account;
 mod clock;
 mod efficiency;
 pub mod export;

@@ -5,6 +5,7 @@
 
 use super::Dependencies;
 use super::view::View;
+use crate::account::critical_path;
 
 /// An edge: the row of the predecessor, the row of the task that waited.
 pub(super) type Edge = (u32, u32);
@@ -14,7 +15,7 @@ pub(super) fn chosen(view: &View<'_>, dependencies: Dependencies) -> Vec<Edge> {
     match dependencies {
         Dependencies::None => Vec::new(),
         Dependencies::All => all(view),
-        Dependencies::Critical => critical(view, all(view)),
+        Dependencies::Critical => critical(view),
     }
 }
 
@@ -28,36 +29,9 @@ fn all(view: &View<'_>) -> Vec<Edge> {
     edges
 }
 
-/// The longest path by durations: one pass over the tasks in the order of submission, which is topological.
-fn critical(view: &View<'_>, edges: Vec<Edge>) -> Vec<Edge> {
-    let tasks = view.tasks();
-    let numbers = |&(_, task): &Edge| tasks[task as usize].task;
-    let mut edges = edges;
-    edges.sort_by_key(numbers);
-    let duration = |row: u32| {
-        let task = &tasks[row as usize];
-        task.end_ns.saturating_sub(task.start_ns)
-    };
-    let mut length: Vec<u64> = (0..tasks.len() as u32).map(duration).collect();
-    let mut longest_before: Vec<Option<u32>> = vec![None; tasks.len()];
-    // All edges into a task come before those out of it.
-    for &(predecessor, task) in &edges {
-        let through = length[predecessor as usize] + duration(task);
-        let (length, before) = (
-            &mut length[task as usize],
-            &mut longest_before[task as usize],
-        );
-        if through > *length || before.is_none() {
-            (*length, *before) = (through, Some(predecessor));
-        }
-    }
-    let last = (0..tasks.len() as u32).max_by_key(|&row| length[row as usize]);
-    let mut path = Vec::new();
-    let mut at = last;
-    while let Some(task) = at {
-        at = longest_before[task as usize];
-        path.extend(at.map(|predecessor| (predecessor, task)));
-    }
-    path.reverse();
-    path
+/// Those of the longest chain by durations.
+fn critical(view: &View<'_>) -> Vec<Edge> {
+    let path = critical_path(view.trace).tasks;
+    let edge = |pair: &[u32]| Some((view.row(pair[0])?, view.row(pair[1])?));
+    path.windows(2).filter_map(edge).collect()
 }

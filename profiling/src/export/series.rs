@@ -3,13 +3,8 @@
 //! Takes the tables; gives steps, each valid until the next. Knows no format.
 
 use super::view::View;
-
-/// A value from a time on.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Step {
-    pub time_ns: u64,
-    pub value: f64,
-}
+pub(super) use crate::account::Step;
+use crate::account::Steps;
 
 /// Windows in which rates are averages: as many as a screen has columns.
 const WINDOWS: u64 = 1000;
@@ -17,19 +12,21 @@ const WINDOWS: u64 = 1000;
 /// Tasks that could run and that no worker had taken.
 pub(super) fn ready(view: &View<'_>) -> Vec<Step> {
     let tasks = view.tasks().iter();
-    count(
+    let steps = Steps::count(
         tasks.clone().map(|task| task.ready_ns).collect(),
         tasks.map(|task| task.pop_ns.max(task.ready_ns)).collect(),
-    )
+    );
+    steps.steps
 }
 
 /// Tasks that had been submitted and were not done.
 pub(super) fn submitted(view: &View<'_>) -> Vec<Step> {
     let tasks = view.tasks().iter();
-    count(
+    let steps = Steps::count(
         tasks.clone().map(|task| task.submit_ns).collect(),
         tasks.map(|task| task.end_ns.max(task.submit_ns)).collect(),
-    )
+    );
+    steps.steps
 }
 
 /// Bytes held by each memory node that has some.
@@ -94,38 +91,4 @@ pub(super) fn rates(view: &View<'_>) -> Vec<Vec<Step>> {
         steps.chain((windows > 0).then_some(last)).collect()
     };
     flops.into_iter().map(steps).collect()
-}
-
-/// How many of the things that begin at `from` and end at `to` there are.
-fn count(mut from: Vec<u64>, mut to: Vec<u64>) -> Vec<Step> {
-    from.sort_unstable();
-    to.sort_unstable();
-    let (mut begun, mut ended) = (0, 0);
-    let mut steps: Vec<Step> = Vec::new();
-    while ended < to.len() {
-        let time_ns = match from.get(begun) {
-            Some(&next) => next.min(to[ended]),
-            None => to[ended],
-        };
-        begun += from[begun..].iter().take_while(|&&t| t == time_ns).count();
-        ended += to[ended..].iter().take_while(|&&t| t == time_ns).count();
-        let value = begun as f64 - ended as f64;
-        if steps.last().is_none_or(|last| last.value != value) {
-            steps.push(Step { time_ns, value });
-        }
-    }
-    steps
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn counts_change_once_at_a_time() {
-        let steps = count(vec![1, 1, 4], vec![3, 4, 9]);
-        let steps: Vec<_> = steps.iter().map(|s| (s.time_ns, s.value)).collect();
-        assert_eq!(steps, [(1, 2.0), (3, 1.0), (9, 0.0)]);
-        assert!(count(vec![], vec![]).is_empty());
-    }
 }

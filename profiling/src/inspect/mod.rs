@@ -21,6 +21,7 @@ mod filter;
 mod source;
 
 pub use balance::{Balance, WorkerBalance};
+pub(crate) use check::Numbers;
 pub use check::{CHECKS, Check, Finding, Severity, check};
 pub use diff::{Diff, DiffError, Figure, Group, diff};
 pub use document::{sql_document, tables_document};

@@ -255,10 +255,10 @@ impl<'a> Subject<'a> {
 }
 
 /// From numbers to rows.
-struct Numbers(Vec<(u32, u32)>);
+pub(crate) struct Numbers(Vec<(u32, u32)>);
 
 impl Numbers {
-    fn of(numbers: impl Iterator<Item = u32>) -> Self {
+    pub(crate) fn of(numbers: impl Iterator<Item = u32>) -> Self {
         let mut pairs: Vec<_> = numbers.zip(0..).collect();
         if !pairs.is_sorted() {
             pairs.sort_unstable();
@@ -266,7 +266,7 @@ impl Numbers {
         Numbers(pairs)
     }
 
-    fn row(&self, number: u32) -> Option<usize> {
+    pub(crate) fn row(&self, number: u32) -> Option<usize> {
         // Nearly always they are 0, 1, 2, ...
         let guess = self.0.get(number as usize).filter(|pair| pair.0 == number);
         let found = || {

@@ -1,0 +1,281 @@
+//! The time without a task, by cause.
+//!
+//! Takes workers, tasks, states, switches; gives for each worker times that add up to its time, exactly. A moment has one
+//! cause, the first of these that holds:
+//!
+//! | cause | when |
+//! | --- | --- |
+//! | `before_first` | no task of the run had begun yet |
+//! | `after_last` | all tasks of the run had ended |
+//! | `preempted` | the kernel had taken the processing unit away (module `kernel`) |
+//! | `data` | the worker had a task and waited for its data |
+//! | `scheduling` | the worker had no task, though one was ready that its kind of worker could run: it lay with others, or the policy kept it back |
+//! | `memory_full` | it had no task, none was ready, and the submission waited for memory |
+//! | `window_full` | the same, and the submission waited for unfinished tasks to become fewer |
+//! | `submission` | the same, and the submission was not done: it was too slow |
+//! | `starvation` | the same, and everything was submitted: the graph had no more parallelism |
+//! | `runtime` | no state was noted: the runtime's own work between tasks |
+//!
+//! A kind of worker can run a codelet if it ran one of its tasks.
+
+use crate::trace::Trace;
+use crate::trace::schema::{SwitchReason, ThreadState, WorkerKind};
+use serde::Serialize;
+use std::collections::{HashMap, HashSet};
+
+/// The time without a task.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Idle {
+    /// By number.
+    pub workers: Vec<WorkerIdle>,
+    /// Sums over the workers.
+    pub all: IdleCauses,
+    /// Time in tasks, over the workers.
+    pub executing_ns: u64,
+}
+
+/// One worker's.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct WorkerIdle {
+    /// Its number.
+    pub worker: u16,
+    /// Its name.
+    pub name: String,
+    /// From its beginning to its end.
+    pub time_ns: u64,
+    /// In tasks.
+    pub executing_ns: u64,
+    /// The rest.
+    pub causes: IdleCauses,
+}
+
+/// Nanoseconds by cause.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct IdleCauses {
+    /// No task of the run had begun yet.
+    pub before_first_ns: u64,
+    /// All tasks of the run had ended.
+    pub after_last_ns: u64,
+    /// The kernel had taken the processing unit away.
+    pub preempted_ns: u64,
+    /// The worker's task waited for data.
+    pub data_ns: u64,
+    /// A task was ready, and the worker did not get it.
+    pub scheduling_ns: u64,
+    /// The submission waited for memory, and nothing was ready.
+    pub memory_full_ns: u64,
+    /// The submission waited for its window, and nothing was ready.
+    pub window_full_ns: u64,
+    /// The submission was not fast enough, and nothing was ready.
+    pub submission_ns: u64,
+    /// All was submitted, and nothing was ready.
+    pub starvation_ns: u64,
+    /// Between tasks, in no state.
+    pub runtime_ns: u64,
+}
+
+impl IdleCauses {
+    /// Names and values, in the order of the table above.
+    pub fn named(&self) -> [(&'static str, u64); 10] {
+        [
+            ("before_first", self.before_first_ns),
+            ("after_last", self.after_last_ns),
+            ("preempted", self.preempted_ns),
+            ("data", self.data_ns),
+            ("scheduling", self.scheduling_ns),
+            ("memory_full", self.memory_full_ns),
+            ("window_full", self.window_full_ns),
+            ("submission", self.submission_ns),
+            ("starvation", self.starvation_ns),
+            ("runtime", self.runtime_ns),
+        ]
+    }
+
+    /// All of it.
+    pub fn total_ns(&self) -> u64 {
+        (self.named().iter().map(|cause| cause.1)).fold(0, u64::saturating_add)
+    }
+
+    fn add(&mut self, other: &Self) {
+        let add = |to: &mut u64, more: u64| *to = to.saturating_add(more);
+        add(&mut self.before_first_ns, other.before_first_ns);
+        add(&mut self.after_last_ns, other.after_last_ns);
+        add(&mut self.preempted_ns, other.preempted_ns);
+        add(&mut self.data_ns, other.data_ns);
+        add(&mut self.scheduling_ns, other.scheduling_ns);
+        add(&mut self.memory_full_ns, other.memory_full_ns);
+        add(&mut self.window_full_ns, other.window_full_ns);
+        add(&mut self.submission_ns, other.submission_ns);
+        add(&mut self.starvation_ns, other.starvation_ns);
+        add(&mut self.runtime_ns, other.runtime_ns);
+    }
+}
+
+/// From and to.
+type Span = (u64, u64);
+
+/// What one worker did, as spans without overlap, by time.
+#[derive(Default)]
+struct Doing {
+    tasks: Vec<Span>,
+    without_task: Vec<Span>,
+    transferring: Vec<Span>,
+    preempted: Vec<Span>,
+    migrated: Vec<Span>,
+}
+
+/// What holds for all workers of a kind, in the same form.
+struct Run {
+    first_start: u64,
+    last_end: u64,
+    /// By kind: CPU, device.
+    ready: [Vec<Span>; 2],
+    memory_full: Vec<Span>,
+    window_full: Vec<Span>,
+    submitting: Vec<Span>,
+}
+
+/// Idle time by cause. O((tasks + states) log + workers x tasks), the second with a small factor.
+pub fn idle(trace: &Trace) -> Idle {
+    let tables = &trace.tables;
+    let mut doing: HashMap<u16, Doing> = HashMap::new();
+    for t in &tables.tasks {
+        let of = doing.entry(t.worker).or_default();
+        of.tasks.push((t.start_ns, t.end_ns));
+    }
+    let (mut memory_full, mut window_full) = (Vec::new(), Vec::new());
+    for s in &tables.states {
+        let span = (s.start_ns, s.end_ns);
+        let of = s.worker.map(|w| doing.entry(w).or_default());
+        match (s.state, of) {
+            (ThreadState::MemoryFull, _) => memory_full.push(span),
+            (ThreadState::WindowFull, _) => window_full.push(span),
+            (_, None) => {}
+            (ThreadState::Transferring, Some(of)) => of.transferring.push(span),
+            (_, Some(of)) => of.without_task.push(span),
+        }
+    }
+    for s in &tables.switches {
+        let Some(worker) = s.worker else { continue };
+        let of = doing.entry(worker).or_default();
+        let span = (s.out_ns, s.in_ns.unwrap_or(u64::MAX));
+        match s.reason {
+            SwitchReason::Preempted => of.preempted.push(span),
+            SwitchReason::Migrated => of.migrated.push(span),
+            SwitchReason::Voluntary => {}
+        }
+    }
+    let tasks = || tables.tasks.iter();
+    let first_submit = tasks().map(|t| t.submit_ns).min().unwrap_or(0);
+    let last_submit = tasks().map(|t| t.submit_ns).max().unwrap_or(0);
+    let run = Run {
+        first_start: tasks().map(|t| t.start_ns).min().unwrap_or(u64::MAX),
+        last_end: tasks().map(|t| t.end_ns).max().unwrap_or(u64::MAX),
+        ready: ready(trace),
+        memory_full: union(memory_full),
+        window_full: union(window_full),
+        submitting: union(vec![(
+            first_submit.min(trace.manifest.run.begin_ns),
+            last_submit,
+        )]),
+    };
+    let mut out = Idle {
+        workers: Vec::with_capacity(tables.workers.len()),
+        all: IdleCauses::default(),
+        executing_ns: 0,
+    };
+    for w in &tables.workers {
+        let of = doing.remove(&w.worker).unwrap_or_default();
+        let life = (w.start_ns, w.end_ns.max(w.start_ns));
+        let (executing_ns, causes) =
+            of_worker(life, of, &run, usize::from(w.kind == WorkerKind::Device));
+        out.all.add(&causes);
+        out.executing_ns = out.executing_ns.saturating_add(executing_ns);
+        out.workers.push(WorkerIdle {
+            worker: w.worker,
+            name: w.name.clone(),
+            time_ns: life.1 - life.0,
+            executing_ns,
+            causes,
+        });
+    }
+    out
+}
+
+/// When some task was ready that a CPU, or a device, could run.
+fn ready(trace: &Trace) -> [Vec<Span>; 2] {
+    let tables = &trace.tables;
+    let workers = tables.workers.iter().map(|w| (w.worker, w.kind));
+    let kinds: HashMap<u16, WorkerKind> = workers.collect();
+    let ran: HashSet<(u16, WorkerKind)> = (tables.tasks.iter())
+        .filter_map(|t| Some((t.codelet, *kinds.get(&t.worker)?)))
+        .collect();
+    [WorkerKind::Cpu, WorkerKind::Device].map(|kind| {
+        let tasks = tables.tasks.iter();
+        let can = tasks.filter(|t| ran.contains(&(t.codelet, kind)));
+        union(can.map(|t| (t.ready_ns, t.pop_ns)).collect())
+    })
+}
+
+fn of_worker(life: Span, doing: Doing, run: &Run, kind: usize) -> (u64, IdleCauses) {
+    let mut left = union(vec![life]);
+    let mut causes = IdleCauses::default();
+    let executing_ns = length(&cut(&mut left, &union(doing.tasks)));
+    let before = union(vec![(0, run.first_start)]);
+    let after = union(vec![(run.last_end, u64::MAX)]);
+    causes.before_first_ns = length(&cut(&mut left, &before));
+    causes.after_last_ns = length(&cut(&mut left, &after));
+    causes.preempted_ns = length(&cut(&mut left, &union(doing.preempted)));
+    causes.data_ns = length(&cut(&mut left, &union(doing.transferring)));
+    let mut waiting = cut(&mut left, &union(doing.without_task));
+    causes.scheduling_ns = length(&cut(&mut waiting, &run.ready[kind]));
+    causes.memory_full_ns = length(&cut(&mut waiting, &run.memory_full));
+    causes.window_full_ns = length(&cut(&mut waiting, &run.window_full));
+    causes.submission_ns = length(&cut(&mut waiting, &run.submitting));
+    causes.starvation_ns = length(&waiting);
+    // A thread that slept may come back elsewhere; one that did not was moved.
+    causes.preempted_ns += length(&cut(&mut left, &union(doing.migrated)));
+    causes.runtime_ns = length(&left);
+    (executing_ns, causes)
+}
+
+fn length(spans: &[Span]) -> u64 {
+    spans.iter().map(|s| s.1 - s.0).sum()
+}
+
+/// The same moments as spans without overlap, by time, none empty.
+fn union(mut spans: Vec<Span>) -> Vec<Span> {
+    spans.retain(|s| s.0 < s.1);
+    spans.sort_unstable();
+    spans.dedup_by(|next, last| {
+        let joins = next.0 <= last.1;
+        if joins {
+            last.1 = last.1.max(next.1);
+        }
+        joins
+    });
+    spans
+}
+
+/// Takes what lies in `spans` out of `time`, and gives it. Both are unions.
+fn cut(time: &mut Vec<Span>, spans: &[Span]) -> Vec<Span> {
+    let (mut inside, mut outside) = (Vec::new(), Vec::new());
+    let mut k = 0;
+    for &(from, to) in time.iter() {
+        let mut at = from;
+        k += spans[k..].partition_point(|s| s.1 <= from);
+        for &(begin, end) in spans[k..].iter().take_while(|s| s.0 < to) {
+            let (begin, end) = (begin.max(from), end.min(to));
+            if at < begin {
+                outside.push((at, begin));
+            }
+            inside.push((begin, end));
+            at = end;
+        }
+        if at < to {
+            outside.push((at, to));
+        }
+    }
+    *time = outside;
+    inside
+}

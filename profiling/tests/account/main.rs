@@ -1,0 +1,12 @@
+//! What a trace says about the time a run took: by hand, against other computations, and by what must be conserved.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod area;
+mod curves;
+mod damage;
+mod hand;
+mod idle;
+mod outside;
+mod path;
