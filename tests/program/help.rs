@@ -4,13 +4,15 @@ use crate::command::run;
 
 #[test]
 fn help_texts() {
-    let pages: [&[&str]; 10] = [
+    let pages: [&[&str]; 12] = [
         &["--help"],
         &["solve", "--help"],
         &["analyse", "--help"],
         &["info", "--help"],
         &["gallery", "--help"],
         &["bench", "--help"],
+        &["report", "--help"],
+        &["plot", "--help"],
         &["schedulers", "--help"],
         &["orderings", "--help"],
         &["completions", "--help"],
@@ -37,6 +39,8 @@ fn every_subcommand_shows_examples_and_solve_its_exit_codes() {
         "info",
         "gallery",
         "bench",
+        "report",
+        "plot",
         "schedulers",
         "orderings",
         "completions",
