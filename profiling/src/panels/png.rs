@@ -7,7 +7,7 @@ use super::font;
 use super::scene::{Anchor, Area, PAPER, Scene, Shape, Stroke, head};
 use crate::palette::Colour;
 use tiny_skia::{
-    FillRule, LineCap, LineJoin, Paint, PathBuilder, Pixmap, Rect, StrokeDash, Transform,
+    FillRule, LineCap, LineJoin, Paint, PathBuilder, Pixmap, StrokeDash, Transform,
 };
 
 /// Pixels of a picture, at most: 1 GiB of them.
@@ -53,13 +53,9 @@ impl Canvas {
                 fill,
                 opacity,
             } => {
-                let [x, y, w, h] =
-                    [area.x, area.y, area.w, area.h].map(|v| (v * self.scale) as f32);
-                let paint = paint(*fill, *opacity);
-                if let Some(rect) = Rect::from_xywh(x, y, w, h) {
-                    self.map
-                        .fill_rect(rect, &paint, Transform::identity(), None);
-                }
+                // As a path: the rasteriser's short way for rectangles does not take those of less than a pixel.
+                let path = self.path(&corners(area), true);
+                self.fill(path, *fill, *opacity);
             }
             Shape::Outline { area, stroke } => self.stroke(&corners(area), true, stroke),
             Shape::Polyline { points, stroke } => self.stroke(points, false, stroke),
@@ -134,12 +130,15 @@ impl Canvas {
             width: (look.width * self.scale) as f32,
             line_cap: LineCap::Butt,
             line_join: LineJoin::Round,
-            dash: StrokeDash::new(vec![dash, dash], 0.0),
             ..tiny_skia::Stroke::default()
         };
-        let paint = paint(look.colour, 1.0);
-        let still = Transform::identity();
-        self.map.stroke_path(&path, &paint, &stroke, still, None);
+        let dashes = StrokeDash::new(vec![dash, dash], 0.0);
+        let path = match dashes.and_then(|dashes| path.dash(&dashes, 1.0)) {
+            Some(dashed) => dashed,
+            None => path,
+        };
+        // As a filled outline, however thin: the rasteriser's own hairlines have their own rules for ends.
+        self.fill(path.stroke(&stroke, 1.0), look.colour, 1.0);
     }
 }
 
