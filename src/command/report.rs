@@ -57,13 +57,13 @@ pub fn run(args: &ReportArgs) -> Result<(), Failure> {
         said += &format!(", limit {}", si(limit as f64, "B"));
     }
     if let Some(bytes) = manifest.predicted("peak_bytes") {
-        said += &format!(", predicted {} for a sequential run", si(bytes as f64, "B"));
+        said += &format!("; {} sequentially", si(bytes as f64, "B"));
     }
     spark(&mut page, "Memory", &grid.memory, codelet("tpmqrt"), &said);
     page.gap();
     let most = grid.ready.iter().copied().fold(0.0, f64::max);
     let said = format!(
-        "at most {}; fewer tasks ready or running than workers for {} of the time",
+        "at most {}; {} of the time fewer to do than workers",
         plural(most as usize, "task", "tasks"),
         percent(grid.few)
     );
@@ -117,13 +117,16 @@ fn headline(page: &mut Page, trace: &Trace) -> Result<(), Failure> {
         let sum: u64 = balance.workers.iter().map(of).sum();
         percent(sum as f64 / of_all.max(1) as f64)
     };
+    let data = match balance.workers.iter().any(|w| w.transferring_ns > 0) {
+        true => format!(", {} waiting for data", part(|w| w.transferring_ns)),
+        false => String::new(),
+    };
     page.row(
         "Workers",
         &format!(
-            "{TITLE}{}{TITLE:#} of their time in tasks, {} idle or asleep, {} waiting for data, {} in the runtime",
+            "{TITLE}{}{TITLE:#} of their time in tasks, {} idle{data}, {} in the runtime",
             percent(balance.occupancy),
             part(|w| w.idle_ns + w.sleeping_ns + w.scheduling_ns),
-            part(|w| w.transferring_ns),
             part(|w| w.runtime_ns),
         ),
     );
@@ -165,7 +168,8 @@ fn style(colour: Colour) -> Style {
 fn line(page: &mut Page, label: &str, body: &str, after: &str) {
     let room = LABEL - 3;
     let label: String = label.chars().take(room).collect();
-    page.plain(&format!("  {NAME}{label:<room$}{NAME:#} {body} {after}"));
+    let text = format!("  {NAME}{label:<room$}{NAME:#} {body} {after}");
+    page.plain(text.trim_end());
 }
 
 /// One row a worker: a block's colour by the codelet, its height by how much of the time went into tasks.
@@ -227,7 +231,7 @@ fn legend(page: &mut Page, grid: &Grid) {
     for (name, colour) in &grid.codelets {
         let wide = name.chars().count() + 4;
         if used + wide > room {
-            line(page, "", &body, "");
+            line(page, "", body.trim_end(), "");
             (body, used) = (String::new(), 0);
         }
         let style = style(*colour);

@@ -62,7 +62,8 @@ impl<'s, 't> Frame<'s, 't> {
     ) -> Self {
         let width = f64::from(options.size.map_or(WIDTH, |size| size.0));
         let rows = legend_rows(keys, width);
-        let top = 62.0 + 18.0 * rows.len() as f64;
+        // Below the legend a line for what stands above the data.
+        let top = 82.0 + 18.0 * rows.len() as f64;
         let height = options
             .size
             .map_or(top + height + BELOW, |size| f64::from(size.1));
@@ -193,7 +194,7 @@ impl<'s, 't> Frame<'s, 't> {
             let look = Stroke::dashed(INK, 0.8, 3.0);
             self.scene.line((x, area.y - 4.0), (x, area.bottom()), look);
             let wide = font::width(what, 10.0, false);
-            let left = (x - 0.5 * wide).clamp(area.x, (self.scene.width - wide - 4.0).max(area.x));
+            let left = (x - 0.5 * wide).clamp(area.x, (area.right() - wide).max(area.x));
             if left >= free_from {
                 let y = area.y - 7.0;
                 self.scene

@@ -6,9 +6,7 @@ use super::PanelError;
 use super::font;
 use super::scene::{Anchor, Area, PAPER, Scene, Shape, Stroke, head};
 use crate::palette::Colour;
-use tiny_skia::{
-    FillRule, LineCap, LineJoin, Paint, PathBuilder, Pixmap, StrokeDash, Transform,
-};
+use tiny_skia::{FillRule, LineCap, LineJoin, Paint, PathBuilder, Pixmap, StrokeDash, Transform};
 
 /// Pixels of a picture, at most: 1 GiB of them.
 const MOST_PIXELS: f64 = 268_435_456.0;
