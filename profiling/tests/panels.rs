@@ -33,6 +33,7 @@ fn samples() -> Vec<(String, Trace)> {
         (task.submit_ns, task.ready_ns, task.pop_ns) = (5, 5, 5);
         (task.start_ns, task.end_ns, task.flops) = (5, 5, 0);
     }
+    flat.tables.memory.clear();
     out.push(("no time at all".into(), flat));
     let many = Size {
         seed: 9,

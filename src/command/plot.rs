@@ -21,8 +21,8 @@ use treeqr::profiling::panels::{
 
 Panels:
 {}
-Times are since the beginning of the run, as on the axis, in ns unless they have a unit: s, ms, us, ns.
-docs/panels.md tells what one sees.", panel_list()))]
+Times are since the beginning of the run, as on the axis, in ns unless they have a unit: s, ms, us,
+ns. docs/panels.md tells what one sees.", panel_list()))]
 pub struct PlotArgs {
     /// The trace
     #[arg(value_name = "TRACE")]

@@ -111,7 +111,10 @@ fn paint(subject: &Subject<'_>, options: &PanelOptions) -> Scene {
         }
     }
     frame.scene.group("axis");
-    let text = format!("{} nodes, {leaves} of them leaves", nodes.len());
+    let text = match nodes.len() {
+        1 => "1 node".to_owned(),
+        n => format!("{n} nodes, {leaves} of them leaves"),
+    };
     let (middle, below) = (area.x + 0.5 * area.w, area.bottom() + 20.0);
     frame
         .scene
