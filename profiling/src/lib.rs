@@ -8,6 +8,7 @@
 //! | `metrics` | what the tables say: times per codelet and worker, occupancy, memory peak |
 //! | `trace` | what is left of a run on disk: tables that other programs read |
 //! | `export` | traces in the formats of other tools |
+//! | `panels` | pictures of a trace as SVG and PNG |
 //! | `palette` | which colour a codelet has in every picture |
 //! | `part` | files and folders that are complete or absent |
 //! | `efficiency` | what a parallel run lost to granularity, to slower tasks, to waiting and to the runtime |
@@ -49,6 +50,7 @@ pub mod inspect;
 mod metrics;
 pub mod models;
 pub mod palette;
+pub mod panels;
 mod part;
 mod recorder;
 mod recording;

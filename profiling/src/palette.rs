@@ -25,7 +25,8 @@ impl fmt::Display for Colour {
 }
 
 impl Colour {
-    const fn new(rgb: u32) -> Self {
+    /// From 0xRRGGBB.
+    pub const fn new(rgb: u32) -> Self {
         let [_, red, green, blue] = rgb.to_be_bytes();
         Colour { red, green, blue }
     }

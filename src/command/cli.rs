@@ -3,6 +3,8 @@
 use super::bench::BenchArgs;
 use super::input::{OrderingChoice, OrderingParser, PrioritiesChoice, scheduler_parser};
 use super::limits::{memory_limit, memory_size};
+use super::plot::PlotArgs;
+use super::report::ReportArgs;
 use super::trace::args::TraceCommand;
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Parser, Subcommand};
@@ -54,6 +56,8 @@ pub enum Command {
     Bench(BenchArgs),
     #[command(subcommand)]
     Trace(TraceCommand),
+    Report(ReportArgs),
+    Plot(PlotArgs),
     /// Show the machine: packages, memory, caches, cores, and what this process may use
     #[command(after_help = "Examples:\n  treeqr topology")]
     Topology,

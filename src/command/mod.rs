@@ -5,6 +5,7 @@
 //! | `cli` | subcommands, flags and help texts |
 //! | `solve` | `treeqr solve`: the whole way, with its summary and JSON |
 //! | `bench` | `treeqr bench`: schedulers compared, with statistics, table, JSON and CSV |
+//! | `plot`, `report` | `treeqr plot`: pictures of a trace; `treeqr report`: a run on one screen |
 //! | `trace` | `treeqr trace`: what is in a trace, its rules, parts and differences |
 //! | `analyse`, `info`, `gallery`, `lists` | the other subcommands |
 //! | `input` | matrices, right-hand sides and orders from the words of the command line |
@@ -30,6 +31,8 @@ mod lists;
 mod log;
 mod page;
 mod peak;
+mod plot;
+mod report;
 mod solve;
 mod stop;
 mod trace;
@@ -76,6 +79,8 @@ pub fn run() -> ExitCode {
             Command::Gallery(args) => gallery::run(&args),
             Command::Bench(args) => bench::run(&args),
             Command::Trace(command) => trace::run(&command),
+            Command::Plot(args) => plot::run(&args),
+            Command::Report(args) => report::run(&args),
             Command::Topology => lists::topology(),
             Command::Schedulers => lists::schedulers(),
             Command::Orderings => lists::orderings(),

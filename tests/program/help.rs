@@ -4,7 +4,7 @@ use crate::command::run;
 
 #[test]
 fn help_texts() {
-    let pages: [&[&str]; 17] = [
+    let pages: [&[&str]; 19] = [
         &["--help"],
         &["solve", "--help"],
         &["analyse", "--help"],
@@ -18,6 +18,8 @@ fn help_texts() {
         &["trace", "diff", "--help"],
         &["trace", "export", "--help"],
         &["trace", "graph", "--help"],
+        &["report", "--help"],
+        &["plot", "--help"],
         &["schedulers", "--help"],
         &["orderings", "--help"],
         &["completions", "--help"],
@@ -49,6 +51,8 @@ fn every_subcommand_shows_examples_and_solve_its_exit_codes() {
         "gallery",
         "bench",
         "trace",
+        "report",
+        "plot",
         "schedulers",
         "orderings",
         "completions",

@@ -259,7 +259,7 @@ fn worker(text: &str) -> Result<Thread, String> {
 }
 
 /// Nanoseconds from `12`, `1.5us`, `10ms`, `0.2s`.
-fn time(text: &str) -> Result<u64, String> {
+pub fn time(text: &str) -> Result<u64, String> {
     let digits = text
         .find(|c: char| c.is_ascii_alphabetic() || c == 'µ')
         .unwrap_or(text.len());

@@ -20,7 +20,7 @@ mod rows;
 use super::failure::Failure;
 use args::TraceCommand;
 use std::path::Path;
-use treeqr::profiling::trace::{Overwrite, TraceError, TraceFolder};
+use treeqr::profiling::trace::{Overwrite, Trace, TraceError, TraceFolder};
 
 /// Does what was asked for.
 pub fn run(command: &TraceCommand) -> Result<(), Failure> {
@@ -39,7 +39,13 @@ fn open(path: &Path) -> Result<TraceFolder, Failure> {
     TraceFolder::open(path).map_err(failure)
 }
 
-fn failure(error: TraceError) -> Failure {
+/// Reads all of it.
+pub fn open_whole(path: &Path) -> Result<Trace, Failure> {
+    Trace::open(path).map_err(failure)
+}
+
+/// What can be advised.
+pub fn failure(error: TraceError) -> Failure {
     let plain = Failure::input(&error);
     match error {
         TraceError::NotATrace { .. } => {

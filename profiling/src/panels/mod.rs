@@ -1,0 +1,209 @@
+//! Pictures of a trace, made without a browser.
+//!
+//! Takes a [`Trace`]; gives a [`Scene`], and that as SVG or PNG. A panel is a file here and a line in [`PANELS`].
+//!
+//! | file | subject |
+//! | --- | --- |
+//! | `gantt`, `tree`, `memory`, `ready`, `gflops`, `depth`, `durations`, `shape` | one panel each |
+//! | `subject` | a trace that was found fit to be drawn, and the span of time that is |
+//! | `frame`, `axis` | title, legend, axes and their ticks |
+//! | `lod`, `steps` | never more shapes than pixels |
+//! | `grid` | a run in columns, for terminals |
+//! | `scene` | shapes on a page |
+//! | `svg`, `png`, `font` | what a page becomes |
+//!
+//! ```
+//! use treeqr_profiling::panels::{PANELS, PanelOptions};
+//! # use treeqr_profiling::trace::{Manifest, Tables, Trace, TraceKind, schema::Phase};
+//! # let trace = Trace { manifest: Manifest::new(TraceKind::Measured, "example".into()), tables: Tables::default() };
+//! for panel in PANELS {
+//!     // This trace has no task: nothing can be drawn of it.
+//!     assert!(panel.draw(&trace, &PanelOptions::default()).is_err());
+//! }
+//! ```
+
+mod axis;
+mod depth;
+mod durations;
+mod font;
+mod frame;
+mod gantt;
+mod gflops;
+pub mod grid;
+mod lod;
+mod memory;
+mod png;
+mod ready;
+pub mod scene;
+mod shape;
+mod steps;
+mod subject;
+mod svg;
+mod tree;
+
+pub use png::png;
+pub use svg::svg;
+
+use crate::part::{Part, PartError};
+use crate::trace::Trace;
+use scene::Scene;
+use std::collections::BTreeSet;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use subject::Subject;
+
+/// The panels: those of the command, of the tests and of docs/panels.md.
+pub static PANELS: &[PanelEntry] = &[
+    gantt::ENTRY,
+    tree::ENTRY,
+    memory::ENTRY,
+    ready::ENTRY,
+    gflops::ENTRY,
+    depth::ENTRY,
+    durations::ENTRY,
+    shape::ENTRY,
+];
+
+/// One kind of picture.
+#[derive(Clone, Copy, Debug)]
+pub struct PanelEntry {
+    /// Its name on the command line.
+    pub name: &'static str,
+    /// What it shows, in a sentence.
+    pub about: &'static str,
+    paint: fn(&Subject<'_>, &PanelOptions) -> Scene,
+}
+
+/// What can be chosen.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PanelOptions {
+    /// Width and height in page units (CSS pixels); by the panel and the run where not given.
+    pub size: Option<(u32, u32)>,
+    /// From this time on, in nanoseconds since the beginning of the run.
+    pub from_ns: Option<u64>,
+    /// Up to this time.
+    pub to_ns: Option<u64>,
+    /// Tasks to show in full colour, the others pale. All in full colour where empty.
+    pub marked: BTreeSet<u32>,
+}
+
+/// Width of a page, if nobody says another.
+const WIDTH: u32 = 1200;
+/// Sides of a page in units.
+pub const SIDES: std::ops::RangeInclusive<u32> = 320..=20_000;
+
+/// A picture that was not made or not written.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PanelError {
+    /// The trace has no task with a time.
+    #[error("the trace has no tasks that were run: there is nothing to draw")]
+    NeedsTimes,
+    /// A row says what cannot be.
+    #[error("{table}, row {row}: {message}; `treeqr trace check` says more")]
+    Malformed {
+        /// The table.
+        table: &'static str,
+        /// Its row, from 1.
+        row: usize,
+        /// What is wrong.
+        message: String,
+    },
+    /// The span has no length.
+    #[error("from {from_ns} ns to {to_ns} ns there is no time: the run takes {run_ns} ns")]
+    NoSpan {
+        /// From.
+        from_ns: u64,
+        /// To.
+        to_ns: u64,
+        /// What there is.
+        run_ns: u64,
+    },
+    /// The page is too small or too large.
+    #[error("a page of {width} x {height} cannot be drawn: sides are from {} to {}", SIDES.start(), SIDES.end())]
+    Page {
+        /// Its width.
+        width: u32,
+        /// Its height.
+        height: u32,
+    },
+    /// The picture would have too many pixels.
+    #[error("a picture of {width} x {height} pixels is too large")]
+    TooLarge {
+        /// Its width.
+        width: f64,
+        /// Its height.
+        height: f64,
+    },
+    /// The target exists.
+    #[error("{path} exists already", path = path.display())]
+    Exists {
+        /// The target.
+        path: PathBuf,
+    },
+    /// A file cannot be written.
+    #[error("{path}: {source}", path = path.display())]
+    Io {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+}
+
+impl From<PartError> for PanelError {
+    fn from(error: PartError) -> Self {
+        match error {
+            PartError::Exists { path } => PanelError::Exists { path },
+            PartError::Io { path, source } => PanelError::Io { path, source },
+        }
+    }
+}
+
+impl PanelEntry {
+    /// The panel of that name.
+    pub fn named(name: &str) -> Option<&'static PanelEntry> {
+        PANELS.iter().find(|entry| entry.name == name)
+    }
+
+    /// Draws `trace`. O(rows log rows); the shapes are bounded by the size of the page, not by the rows.
+    ///
+    /// # Errors
+    /// [`PanelError`]: nothing to draw, a trace that says what cannot be, or a page that cannot be.
+    pub fn draw(&self, trace: &Trace, options: &PanelOptions) -> Result<Scene, PanelError> {
+        if let Some((width, height)) = options.size
+            && !(SIDES.contains(&width) && SIDES.contains(&height))
+        {
+            return Err(PanelError::Page { width, height });
+        }
+        let subject = Subject::new(trace, options)?;
+        Ok((self.paint)(&subject, options))
+    }
+}
+
+/// Writes a picture as the file `path`: complete or absent.
+///
+/// # Errors
+/// [`PanelError::Exists`], unless `replace`, and [`PanelError::Io`]; the target is then as it was.
+pub fn write(path: &Path, bytes: &[u8], replace: bool) -> Result<(), PanelError> {
+    check_target(path, replace)?;
+    let (part, file) = Part::file(path)?;
+    drop(file);
+    fs::write(part.path(), bytes).map_err(|source| PanelError::Io {
+        path: part.path().to_owned(),
+        source,
+    })?;
+    Ok(part.become_target(replace)?)
+}
+
+/// Fails, before any work, where [`write()`] would. A folder is never replaced.
+///
+/// # Errors
+/// [`PanelError::Exists`].
+pub fn check_target(path: &Path, replace: bool) -> Result<(), PanelError> {
+    match fs::symlink_metadata(path) {
+        Ok(facts) if facts.is_dir() || !replace => Err(PanelError::Exists { path: path.into() }),
+        _ => Ok(()),
+    }
+}
