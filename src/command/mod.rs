@@ -5,7 +5,7 @@
 //! | `cli` | subcommands, flags and help texts |
 //! | `solve` | `treeqr solve`: the whole way, with its summary and JSON |
 //! | `bench` | `treeqr bench`: schedulers compared, with statistics, table, JSON and CSV |
-//! | `plot`, `report` | `treeqr plot`: pictures of a trace; `treeqr report`: a run on one screen |
+//! | `plot`, `report`, `findings` | `treeqr plot`: pictures of a trace; `treeqr report`: a run on one screen, with what it could have been |
 //! | `trace` | `treeqr trace`: what is in a trace, its rules, parts and differences |
 //! | `analyse`, `info`, `gallery`, `lists` | the other subcommands |
 //! | `input` | matrices, right-hand sides and orders from the words of the command line |
@@ -23,6 +23,7 @@ mod bars;
 mod bench;
 mod cli;
 mod failure;
+mod findings;
 mod gallery;
 mod info;
 mod input;

@@ -1,6 +1,7 @@
 //! `treeqr report`: a run on one screen of a terminal: headline, a small Gantt chart, memory and ready tasks over time.
 
 use super::failure::Failure;
+use super::findings;
 use super::page::{self, BAD, FAINT, NAME, Page, TITLE, WARN};
 use super::plot;
 use super::trace::{failure, open_whole};
@@ -45,6 +46,7 @@ pub fn run(args: &ReportArgs) -> Result<(), Failure> {
     page.title("Run", trace.manifest.matrix_name());
     page.gap();
     headline(&mut page, &trace)?;
+    findings::rows(&mut page, &trace);
     page.gap();
     chart(&mut page, &grid);
     legend(&mut page, &grid);
