@@ -7,16 +7,20 @@ use super::trace::open_whole;
 use super::units::{plural, si};
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use treeqr::profiling::models;
 use treeqr::profiling::panels::{
     self, PANELS, PanelEntry, PanelError, PanelOptions, SIDES, check_target,
 };
+use treeqr::profiling::trace::Trace;
 
 /// Draw panels of a trace as SVG or PNG
 #[derive(Args)]
 #[command(after_help = format!("Examples:
   treeqr plot A.trace --panel gantt
   treeqr plot A.trace --panel tree --format png --size 1600x1200 -o tree.png
+  treeqr plot A.trace --panel gantt --anomalies
   treeqr plot A.trace --panel all --from 10ms --to 25ms -o pictures
 
 Panels:
@@ -53,6 +57,9 @@ pub struct PlotArgs {
     /// The picture; for `all` the folder of the pictures [default: NAME.svg or NAME.png, here]
     #[arg(long, short, value_name = "FILE|DIR")]
     pub output: Option<PathBuf>,
+    /// Show the tasks that took longer than the 95 % interval of their kind strong, and the others pale (gantt, durations)
+    #[arg(long)]
+    pub anomalies: bool,
     /// Replace pictures that are there
     #[arg(long)]
     pub force: bool,
@@ -96,6 +103,12 @@ fn size(text: &str) -> Result<(u32, u32), String> {
     }
 }
 
+/// Tasks above the prediction interval of their model.
+fn slow_tasks(trace: &Trace) -> BTreeSet<u32> {
+    let models = models::fit(&trace.tables, models::LEVEL);
+    models.anomalies().iter().map(|a| a.task).collect()
+}
+
 /// Draws, and tells what was written.
 pub fn run(args: &PlotArgs) -> Result<(), Failure> {
     let ending = args.format.ending();
@@ -122,7 +135,10 @@ pub fn run(args: &PlotArgs) -> Result<(), Failure> {
         size: args.size,
         from_ns: args.from,
         to_ns: args.to,
-        ..PanelOptions::default()
+        marked: match args.anomalies {
+            true => slow_tasks(&trace),
+            false => BTreeSet::new(),
+        },
     };
     let mut written = Vec::new();
     for (panel, path) in targets {
