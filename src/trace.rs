@@ -296,7 +296,10 @@ fn object(value: Value) -> Map<String, Value> {
 }
 
 fn program() -> String {
-    format!("treeqr {}", crate::VERSION)
+    match option_env!("TREEQR_REVISION") {
+        Some(revision) => format!("treeqr {} ({revision})", crate::VERSION),
+        None => format!("treeqr {}", crate::VERSION),
+    }
 }
 
 fn matrix(symbolic: &Symbolic, name: &str, fingerprint: &str) -> Map<String, Value> {

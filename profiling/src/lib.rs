@@ -65,4 +65,5 @@ pub use recording::{
     AccessRow, DropReason, Drops, MemoryRow, RecordedRun, Recording, SpillRow, StallRow, StateRow,
     TaskRow, TransferRow, WorkerRow,
 };
+pub use trace::Trace;
 pub use treeqr_runtime::{Lane, StallReason, TransferKind, WorkerState};

@@ -177,6 +177,9 @@ pub struct RunArgs {
     /// Tasks that may be submitted and not done at the same time [default: no bound]
     #[arg(long, value_name = "TASKS")]
     pub window: Option<NonZeroUsize>,
+    /// Compute with denormal numbers as they are, instead of flushing them to zero: slow where there are many
+    #[arg(long)]
+    pub keep_denormals: bool,
     /// A device to emulate beside the workers, as cuda0:speed=8,bandwidth=12GB/s,latency=10us,memory=512MiB; for comparing
     /// schedulers: times are then those of the emulated machine, stretched
     #[arg(long, value_name = "NAME:KEY=VALUE,...")]

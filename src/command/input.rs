@@ -179,6 +179,7 @@ impl RunArgs {
             window: self.window,
             devices: self.emulate_device.clone(),
             models: ModelStore::Cache,
+            flush_denormals: !self.keep_denormals,
             ..Config::with_threads(threads)
         };
         FactorOptions {

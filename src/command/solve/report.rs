@@ -215,15 +215,21 @@ impl Outcome {
         let tasks: u64 = summary.codelets.iter().map(|c| c.count).sum();
         let in_tasks: u64 = summary.codelets.iter().map(|c| c.time_ns).sum();
         let cost = tasks as f64 * summary.ns_per_record / (in_tasks as f64).max(1.0);
-        let dropped = match summary.dropped {
+        let mut more = match summary.spilled_bytes {
             0 => String::new(),
-            n => format!("; {WARN}{} did not fit{WARN:#}", count(n)),
+            n => format!("; {} through a file", si(n as f64, "B")),
         };
+        if summary.dropped > 0 {
+            let reason = summary.drop_reason.as_ref();
+            let reason = reason.map_or(String::new(), |reason| format!(", since {reason}"));
+            more += &format!("; {WARN}{} dropped{WARN:#}{reason}", count(summary.dropped));
+        }
         page.row(
             "Recorder",
             &format!(
-                "{} records, {} ns a task: {} of the time in tasks{dropped}",
+                "{} records, {}, {} ns a task: {} of the time in tasks{more}",
                 count(summary.kept),
+                si(summary.record_bytes as f64, "B"),
                 three(summary.ns_per_record),
                 percent(cost),
             ),

@@ -113,6 +113,7 @@ fn options(args: &SolveArgs) -> Map<String, Value> {
         }),
         "subtree_workers": run.subtree_workers,
         "window": run.window,
+        "keep_denormals": run.keep_denormals,
         "emulate_device": run.emulate_device.iter().map(|d| d.name.clone()).collect::<Vec<_>>(),
     }) else {
         return Map::new();
