@@ -26,8 +26,6 @@ static void hold(void *buffers[], void *arg)
         sched_yield();
 }
 
-static struct starpu_codelet read_read = {
-    .cpu_funcs = {empty}, .nbuffers = 2, .modes = {STARPU_R, STARPU_R}, .name = "empty"};
 static struct starpu_codelet read_write = {
     .cpu_funcs = {empty}, .nbuffers = 2, .modes = {STARPU_R, STARPU_RW}, .name = "empty"};
 static struct starpu_codelet first = {
@@ -63,13 +61,13 @@ int main(int argc, char **argv)
     for (uint32_t i = 0; i < tasks; i++) {
         uint32_t a = 0, b = 1;
         if (independent)
-            a = 2 * i % HANDLES, b = (2 * i + 1) % HANDLES;
+            a = i % (HANDLES / 2), b = HANDLES / 2 + i % (HANDLES / 2);
         if (random) {
             state = state * 6364136223846793005u + 1442695040888963407u;
             a = (state >> 40) % 64, b = (a + 1 + (state >> 50) % 63) % 64;
         }
         struct starpu_task *task = starpu_task_create();
-        task->cl = independent ? &read_read : memory && i == 0 ? &first : &read_write;
+        task->cl = memory && i == 0 ? &first : &read_write;
         task->handles[0] = handles[a];
         task->handles[1] = handles[b];
         task->priority = i % 100 < 50 ? 0 : 1;
