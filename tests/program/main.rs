@@ -9,6 +9,7 @@ mod help;
 mod json;
 mod library;
 mod lsqr;
+mod pictures;
 mod real;
 mod solutions;
 mod stop;
