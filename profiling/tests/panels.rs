@@ -82,6 +82,7 @@ fn every_panel_draws_every_trace_within_its_page() {
             to_ns: Some(20_000),
             marked: BTreeSet::from([0, 3, 40]),
             step_ns: Some(500),
+            load_classes: true,
         },
     ];
     for (name, trace) in samples() {

@@ -60,9 +60,16 @@ pub struct PlotArgs {
     /// The picture; for `all` the folder of the pictures [default: NAME.svg or NAME.png, here]
     #[arg(long, short, value_name = "FILE|DIR")]
     pub output: Option<PathBuf>,
-    /// Show the tasks that took longer than the 95 % interval of their kind strong, and the others pale (gantt, durations)
+    /// Show the tasks that took longer than the 95 % interval of their kind strong, and the others pale
+    /// (gantt, tree), even where there are no more of them than chance explains
     #[arg(long)]
     pub anomalies: bool,
+    /// Show no task stronger than others
+    #[arg(long, conflicts_with = "anomalies")]
+    pub plain: bool,
+    /// Loads in the tree as 0, 50 or 100 % of all workers, instead of as they are
+    #[arg(long)]
+    pub classes: bool,
     /// Replace pictures that are there
     #[arg(long)]
     pub force: bool,
@@ -106,10 +113,12 @@ fn size(text: &str) -> Result<(u32, u32), String> {
     }
 }
 
-/// Tasks above the prediction interval of their model.
-fn slow_tasks(trace: &Trace) -> BTreeSet<u32> {
+/// Tasks above the prediction interval of their model: where there are more than chance explains, or always.
+fn slow_tasks(trace: &Trace, always: bool) -> BTreeSet<u32> {
     let models = models::fit(&trace.tables, models::LEVEL);
-    models.anomalies().iter().map(|a| a.task).collect()
+    let shown = always || models.beyond_chance();
+    let slow = models.anomalies().iter().filter(|_| shown);
+    slow.map(|anomaly| anomaly.task).collect()
 }
 
 /// Draws, and tells what was written.
@@ -138,11 +147,12 @@ pub fn run(args: &PlotArgs) -> Result<(), Failure> {
         size: args.size,
         from_ns: args.from,
         to_ns: args.to,
-        marked: match args.anomalies {
-            true => slow_tasks(&trace),
-            false => BTreeSet::new(),
+        marked: match args.plain {
+            true => BTreeSet::new(),
+            false => slow_tasks(&trace, args.anomalies),
         },
         step_ns: args.step,
+        load_classes: args.classes,
     };
     let mut written = Vec::new();
     for (panel, path) in targets {

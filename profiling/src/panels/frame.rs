@@ -5,7 +5,7 @@
 
 use super::axis::{plain, ticks, time_unit};
 use super::font;
-use super::scene::{Anchor, Area, GREY, GRID, INK, Scene, Stroke};
+use super::scene::{Anchor, Area, GREY, GRID, INK, PAPER, Scene, Stroke};
 use super::subject::Subject;
 use super::{PanelOptions, WIDTH};
 use crate::palette::Colour;
@@ -38,6 +38,8 @@ pub(super) enum Form {
     Dashes,
     Dot,
     Outline,
+    /// A dot with an edge.
+    Ring,
 }
 
 impl Key {
@@ -305,6 +307,10 @@ fn swatch(scene: &mut Scene, key: &Key, x: f64, y: f64) {
             scene.line((x, middle), (x + 14.0, middle), look);
         }
         Form::Dot => scene.dot((x + 6.0, middle), 3.5, key.colour, 1.0),
+        Form::Ring => {
+            scene.dot((x + 6.0, middle), 4.0, key.colour, 1.0);
+            scene.dot((x + 6.0, middle), 3.1, PAPER, 1.0);
+        }
         Form::Outline => {
             let (y, w, h) = (middle - 4.5, 11.0, 9.0);
             scene.outline(Area { x, y, w, h }, Stroke::new(key.colour, 1.4));

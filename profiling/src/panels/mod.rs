@@ -22,27 +22,40 @@
 //! }
 //! ```
 
+mod active;
 mod axis;
+pub(crate) mod bars;
 pub(crate) mod chart;
+mod classes;
+mod counters;
 mod depth;
 mod durations;
+mod facets;
 mod font;
 mod frame;
 mod gantt;
 mod gflops;
 pub mod grid;
+mod histogram;
 mod lod;
 mod memory;
+mod nodes;
+mod phases;
 mod png;
 mod ready;
+mod residuals;
+mod scatter;
 pub mod scene;
 mod shape;
 pub(crate) mod spans;
 mod stalls;
+mod states;
 mod steps;
 pub(crate) mod subject;
 mod submitted;
 mod svg;
+mod switches;
+mod transfers;
 mod tree;
 
 pub use png::png;
@@ -50,6 +63,7 @@ pub use svg::svg;
 
 use crate::part::{Part, PartError};
 use crate::trace::Trace;
+use bars::Bars;
 use chart::Chart;
 use scene::Scene;
 use spans::Rows;
@@ -62,15 +76,25 @@ use subject::Subject;
 /// The panels: those of the command, of the tests and of docs/panels.md.
 pub static PANELS: &[PanelEntry] = &[
     gantt::ENTRY,
+    states::ENTRY,
     tree::ENTRY,
+    nodes::ENTRY,
+    depth::ENTRY,
+    active::ENTRY,
     memory::ENTRY,
     ready::ENTRY,
     submitted::ENTRY,
     stalls::ENTRY,
     gflops::ENTRY,
-    depth::ENTRY,
+    transfers::ENTRY,
     durations::ENTRY,
+    residuals::ENTRY,
+    histogram::ENTRY,
+    classes::ENTRY,
     shape::ENTRY,
+    switches::ENTRY,
+    counters::ENTRY,
+    phases::ENTRY,
 ];
 
 /// One kind of picture.
@@ -90,6 +114,8 @@ pub(crate) enum Drawing {
     Chart(fn(&Subject<'_>) -> Chart),
     /// Spans on rows.
     Rows(fn(&Subject<'_>) -> Rows),
+    /// Counts in bins.
+    Bars(fn(&Subject<'_>) -> Bars),
     /// A picture of its own.
     Own(fn(&Subject<'_>, &PanelOptions) -> Scene),
 }
@@ -107,6 +133,8 @@ pub struct PanelOptions {
     pub marked: BTreeSet<u32>,
     /// Length of the steps of time in which loads and speeds are means; as short as can be seen where not given.
     pub step_ns: Option<u64>,
+    /// Loads of tree nodes as 0, 50 or 100 % of all workers, instead of as they are.
+    pub load_classes: bool,
 }
 
 impl PanelOptions {
@@ -214,6 +242,7 @@ impl PanelEntry {
         Ok(match self.drawing {
             Drawing::Chart(of) => chart::paint(&of(&subject), &subject, options),
             Drawing::Rows(of) => spans::paint(&of(&subject), &subject, options),
+            Drawing::Bars(of) => bars::paint(&of(&subject), &subject, options),
             Drawing::Own(paint) => paint(&subject, options),
         })
     }
