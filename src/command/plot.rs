@@ -10,6 +10,7 @@ use clap::{Args, ValueEnum};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use treeqr::profiling::models;
+use treeqr::profiling::panels::scene::Scene;
 use treeqr::profiling::panels::{
     self, PANELS, PanelEntry, PanelError, PanelOptions, SIDES, check_target,
 };
@@ -20,7 +21,8 @@ use treeqr::profiling::trace::Trace;
 #[command(after_help = format!("Examples:
   treeqr plot A.trace --panel gantt
   treeqr plot A.trace --panel tree --format png --size 1600x1200 -o tree.png
-  treeqr plot A.trace --panel gantt --anomalies
+  treeqr plot A.trace --panel gantt,tree,memory -o together.svg
+  treeqr plot A.trace --panel tree --step 5ms --classes
   treeqr plot A.trace --panel all --from 10ms --to 25ms -o pictures
 
 Panels:
@@ -31,9 +33,16 @@ pub struct PlotArgs {
     /// The trace
     #[arg(value_name = "TRACE")]
     pub trace: PathBuf,
-    /// Which panel, or `all`
-    #[arg(long, value_name = "NAME", value_parser = panel_parser(), hide_possible_values = true)]
-    pub panel: String,
+    /// Which panel; several, by commas, are one picture, below each other; `all` gives a picture each
+    #[arg(
+        long,
+        value_name = "NAME,...",
+        value_delimiter = ',',
+        required = true,
+        value_parser = panel_parser(),
+        hide_possible_values = true
+    )]
+    pub panel: Vec<String>,
     /// svg, or png with --scale pixels a unit
     #[arg(
         long,
@@ -124,22 +133,27 @@ fn slow_tasks(trace: &Trace, always: bool) -> BTreeSet<u32> {
 /// Draws, and tells what was written.
 pub fn run(args: &PlotArgs) -> Result<(), Failure> {
     let ending = args.format.ending();
-    let name = |panel: &PanelEntry| format!("{}.{ending}", panel.name);
-    let all = args.panel == "all";
-    let chosen = PANELS
-        .iter()
-        .filter(|panel| all || panel.name == args.panel);
-    let targets: Vec<(&PanelEntry, PathBuf)> = chosen
-        .map(|panel| {
-            let path = match (&args.output, all) {
-                (Some(folder), true) => folder.join(name(panel)),
-                (Some(file), false) => file.clone(),
-                (None, _) => name(panel).into(),
-            };
-            (panel, path)
-        })
-        .collect();
-    for (_, path) in &targets {
+    let all = args.panel.iter().any(|name| name == "all");
+    // Each picture by the panels that are on it.
+    let pictures: Vec<Vec<&'static PanelEntry>> = match all {
+        true => PANELS.iter().map(|panel| vec![panel]).collect(),
+        false => {
+            let names = args.panel.iter();
+            vec![names.filter_map(|name| PanelEntry::named(name)).collect()]
+        }
+    };
+    let target = |panels: Vec<&'static PanelEntry>| {
+        let names: Vec<&str> = panels.iter().map(|panel| panel.name).collect();
+        let file = format!("{}.{ending}", names.join("-"));
+        let path = match (&args.output, all) {
+            (Some(folder), true) => folder.join(file),
+            (Some(file), false) => file.clone(),
+            (None, _) => file.into(),
+        };
+        (panels, names.join(", "), path)
+    };
+    let targets: Vec<_> = pictures.into_iter().map(target).collect();
+    for (_, _, path) in &targets {
         check_target(path, args.force).map_err(failure)?;
     }
     let trace = open_whole(&args.trace)?;
@@ -155,14 +169,16 @@ pub fn run(args: &PlotArgs) -> Result<(), Failure> {
         load_classes: args.classes,
     };
     let mut written = Vec::new();
-    for (panel, path) in targets {
-        let scene = panel.draw(&trace, &options).map_err(failure)?;
+    for (panels, names, path) in targets {
+        let pages = panels.iter().map(|panel| panel.draw(&trace, &options));
+        let pages = pages.collect::<Result<Vec<_>, _>>().map_err(failure)?;
+        let scene = Scene::stacked(pages);
         let bytes = match args.format {
             Format::Svg => panels::svg(&scene).into_bytes(),
             Format::Png => panels::png(&scene, f64::from(args.scale)).map_err(failure)?,
         };
         panels::write(&path, &bytes, args.force).map_err(failure)?;
-        written.push((panel.name, path, bytes.len()));
+        written.push((names, path, bytes.len()));
     }
     let mut page = Page::default();
     let pictures = plural(written.len(), "picture", "pictures");
@@ -170,7 +186,7 @@ pub fn run(args: &PlotArgs) -> Result<(), Failure> {
     page.gap();
     for (name, path, bytes) in written {
         page.row(
-            name,
+            &name,
             &format!("{:<9} {}", si(bytes as f64, "B"), show(&path)),
         );
     }

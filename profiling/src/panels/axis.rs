@@ -70,6 +70,14 @@ pub(super) fn si(x: f64, unit: &str) -> String {
     }
 }
 
+/// `1 task`, `3 tasks`.
+pub(super) fn counted(count: u64, what: &str) -> String {
+    match count {
+        1 => format!("1 {what}"),
+        n => format!("{n} {what}s"),
+    }
+}
+
 /// A part of a whole: `3.4 %`, `56 %`.
 pub(super) fn percent(part: f64) -> String {
     match 100.0 * part {

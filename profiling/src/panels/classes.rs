@@ -1,8 +1,8 @@
 //! How many tasks of each size ran on each kind of worker, and how many would have been best: the distribution of the area bound.
 
-use super::axis::si;
+use super::axis::{counted, si};
 use super::bars::{Bars, Facet, Group};
-use super::scatter::short;
+use super::scatter::{powers, short};
 use super::subject::Subject;
 use super::{Drawing, PanelEntry};
 use crate::account::{TaskClass, area_bound};
@@ -17,7 +17,7 @@ pub(super) const ENTRY: PanelEntry = PanelEntry {
 };
 
 fn bars(subject: &Subject<'_>) -> Bars {
-    let of = "floating-point operations of a task, in powers of two";
+    let of = "floating-point operations of a task; a bar is a power of two";
     let mut bars = Bars::new("Tasks by size, and where they ran", of);
     let bound = match area_bound(subject.trace) {
         Ok(bound) => bound,
@@ -38,11 +38,10 @@ fn bars(subject: &Subject<'_>) -> Bars {
     };
     bars.bins = (high - low + 1) as usize;
     bars.edges_ln = (f64::from(low) * LN_2, f64::from(high + 1) * LN_2);
-    // Edges that are about powers of 1000: 2^10, 2^20, ...
-    let edges = (low..=high + 1).filter(|k| bars.bins <= 4 || k % 5 == 0);
-    bars.labels = edges
-        .map(|k| (f64::from(k) * LN_2, short(si(2f64.powi(k as i32), ""))))
-        .collect();
+    let decades = |ln: f64| ln / std::f64::consts::LN_10;
+    let range = (decades(bars.edges_ln.0), decades(bars.edges_ln.1));
+    let label = |v: f64| (v * std::f64::consts::LN_10, short(si(10f64.powf(v), "")));
+    bars.labels = powers(range, 8.0).into_iter().map(label).collect();
     let choice = bound.resources.len() > 1;
     let tasks = |classes: &[&TaskClass]| classes.iter().map(|c| c.tasks).sum::<u64>();
     let mut order: Vec<_> = codelets.into_iter().collect();
@@ -50,7 +49,7 @@ fn bars(subject: &Subject<'_>) -> Bars {
     for (name, classes) in order {
         let mut facet = Facet {
             name: name.to_owned(),
-            note: format!("{} tasks", tasks(&classes)),
+            note: counted(tasks(&classes), "task"),
             groups: Vec::new(),
         };
         for (r, resource) in bound.resources.iter().enumerate() {

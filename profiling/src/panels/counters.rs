@@ -18,7 +18,7 @@ pub(super) const ENTRY: PanelEntry = PanelEntry {
 const WINDOWS: usize = 250;
 
 fn chart(subject: &Subject<'_>) -> Chart {
-    let unit = Unit::Count("part of the largest");
+    let unit = Unit::Of("part of its largest rate");
     let mut chart = Chart::new(ChartForm::Lines, "Counters", unit);
     let rows = &subject.trace.tables.counters;
     if rows.is_empty() {

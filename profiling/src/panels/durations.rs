@@ -108,7 +108,7 @@ fn intervals(scene: &mut Scene, subject: &Subject<'_>, axes: &Axes) {
             let lower: Vec<_> = lower.collect();
             corners.extend(lower.into_iter().rev());
             let colour = palette::codelet(&group.codelet);
-            scene.polygon(corners, colour, 0.16);
+            scene.polygon(corners, colour, 0.10);
         }
     }
 }

@@ -56,15 +56,18 @@ fn paint(subject: &Subject<'_>, options: &PanelOptions) -> Scene {
     let bars = bars(subject, options, &path.tasks.into_iter().collect());
     let marked = bars.iter().flatten().filter(|bar| bar.marked).count();
     if !options.marked.is_empty() {
-        let text = format!("strong: {marked} marked tasks, others pale");
-        keys.push(Key::new(Form::Ring, INK, text));
+        let text = match marked {
+            1 => "strong: 1 slow task, the others pale".to_owned(),
+            n => format!("strong: {n} slow tasks, the others pale"),
+        };
+        keys.push(Key::new(Form::Box, INK, text));
     }
     let rows = subject.workers.len();
     let phases = phases_of(subject);
     let above = if phases.is_empty() { 0.0 } else { PHASES };
     let plan = Plan {
         title: "Tasks by worker",
-        height: (rows as f64 * 34.0).clamp(110.0, 900.0) + above,
+        height: (rows as f64 * 34.0).clamp(56.0, 900.0) + above,
         keys: &keys,
         lines: 2,
         span: None,

@@ -1,6 +1,6 @@
 //! How long tasks took, as histograms by codelet and kind of worker.
 
-use super::axis::{percent, time};
+use super::axis::{counted, percent, time};
 use super::bars::{Bars, Facet, Group};
 use super::scatter::{powers, range, short};
 use super::subject::Subject;
@@ -51,7 +51,11 @@ fn bars(subject: &Subject<'_>) -> Bars {
         let count: usize = lists.iter().map(Vec::len).sum();
         let mut facet = Facet {
             name: subject.codelet(codelet).to_owned(),
-            note: format!("{count} tasks, {} of the time", percent(sum(lists) / whole)),
+            note: format!(
+                "{}, {} of the time",
+                counted(count as u64, "task"),
+                percent(sum(lists) / whole)
+            ),
             groups: Vec::new(),
         };
         let kinds = [("on CPUs", 0), ("on devices", 4)];

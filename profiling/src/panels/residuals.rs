@@ -117,7 +117,7 @@ fn plot(scene: &mut Scene, group: &GroupModel, residuals: &[Residual], axes: &Ax
         corners.extend((0..=16).rev().map(|k| at(k, -1.0)));
         scene.polygon(corners, GRID, 0.7);
     }
-    for v in powers(axes.ys, 5.0) {
+    for v in powers(axes.ys, area.h / 15.0) {
         let y = axes.y(v);
         scene.line((area.x, y), (area.right(), y), Stroke::new(GRID, 0.5));
         let text = format!("× {}", plain(10f64.powf(v)));

@@ -40,7 +40,7 @@ fn paint(subject: &Subject<'_>, options: &PanelOptions) -> Scene {
         classes: options.load_classes,
     };
     let mut keys = scale.keys();
-    keys.push(Key::new(Form::Line, LIFE, "memory held"));
+    keys.push(Key::new(Form::Outline, LIFE, "memory held"));
     if any(|row| !row.groups.is_empty()) {
         let text = "whole subtree, in the row of its parent";
         keys.push(Key::new(Form::Box, subtree, text));
@@ -52,9 +52,11 @@ fn paint(subject: &Subject<'_>, options: &PanelOptions) -> Scene {
         keys.push(Key::new(Form::Box, SOLVE, "solve"));
     }
     if any(|row| !row.marked.is_empty()) {
-        keys.push(Key::new(Form::Ring, INK, "marked task"));
+        keys.push(Key::new(Form::Ring, INK, "slow task"));
     }
-    let height = (rows.len() as f64 * 13.0).clamp(140.0, 820.0);
+    // A few rows are higher, so that there is something to see.
+    let height = (rows.len() as f64 * 13.0).max(rows.len().min(8) as f64 * 18.0);
+    let height = height.clamp(36.0, 820.0);
     let title = "Elimination tree over time";
     let mut frame = Frame::new(subject, options, title, height, &keys);
     frame.time_axis();
@@ -240,11 +242,11 @@ fn dots(frame: &mut Frame<'_, '_>, subject: &Subject<'_>, members: &[Row], place
     let spans = spans.filter_map(|span| subject.visible(*span));
     let mut places: Vec<f64> = spans.map(|(a, b)| frame.x(0.5 * (a + b))).collect();
     places.sort_by(f64::total_cmp);
-    let r = (0.28 * place.h).clamp(1.0, 2.6);
+    let r = (0.2 * place.h).clamp(1.0, 2.2);
     let y = place.y + 0.5 * place.h;
     let mut last = f64::NEG_INFINITY;
     for x in places {
-        if x - last >= r {
+        if x - last >= 2.0 * r {
             frame.scene.dot((x, y), r + 0.9, INK, 1.0);
             frame.scene.dot((x, y), r, PAPER, 1.0);
             last = x;
