@@ -411,11 +411,11 @@ fn shapes<'s>(scene: &'s Scene, group: &'s str) -> impl Iterator<Item = &'s Shap
 
 fn texts(scene: &Scene) -> Vec<&str> {
     let shapes = scene.groups.iter().flat_map(|group| &group.shapes);
-    let text = |shape| match shape {
-        &Shape::Text(ref text) => Some(text.text.as_str()),
+    let texts = shapes.filter_map(|shape| match shape {
+        Shape::Text(text) => Some(text.text.as_str()),
         _ => None,
-    };
-    shapes.filter_map(text).collect()
+    });
+    texts.collect()
 }
 
 /// By the sum of cross products.

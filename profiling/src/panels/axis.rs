@@ -82,6 +82,7 @@ pub(super) fn counted(count: u64, what: &str) -> String {
 pub(super) fn percent(part: f64) -> String {
     match 100.0 * part {
         p if p <= 0.0 => "0 %".to_owned(),
+        p if p < 0.05 => "<0.1 %".to_owned(),
         p if p < 9.95 => format!("{p:.1} %"),
         p => format!("{p:.0} %"),
     }

@@ -18,8 +18,9 @@ pub(super) const ENTRY: PanelEntry = PanelEntry {
 const WINDOWS: usize = 250;
 
 fn chart(subject: &Subject<'_>) -> Chart {
-    let unit = Unit::Of("part of its largest rate");
-    let mut chart = Chart::new(ChartForm::Lines, "Counters", unit);
+    let title = "Counters, each as a part of its largest rate";
+    let unit = Unit::Of("part");
+    let mut chart = Chart::new(ChartForm::Lines, title, unit);
     let rows = &subject.trace.tables.counters;
     if rows.is_empty() {
         return chart.without(subject.without_module("counters"));

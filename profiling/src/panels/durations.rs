@@ -68,7 +68,13 @@ fn paint(subject: &Subject<'_>, options: &PanelOptions) -> Scene {
     for &codelet in &used {
         let mine = tasks.iter().filter(|p| p.task.codelet == codelet);
         let places = mine.filter(|p| !p.slow).map(|p| (p.flops, p.ns));
-        axes.dots(scene, places, subject.colour(codelet), 0.5);
+        // Few are drawn so that they are seen, many so that they do not hide each other.
+        let (r, opacity) = if tasks.len() < 100 {
+            (3.5, 0.9)
+        } else {
+            (2.0, 0.5)
+        };
+        axes.dots(scene, places, (r, subject.colour(codelet), opacity));
     }
     models_of(scene, subject, &axes);
     scene.group("outliers");

@@ -4,9 +4,13 @@
 //!
 //! | file | subject |
 //! | --- | --- |
-//! | `gantt`, `tree`, `memory`, `ready`, `gflops`, `depth`, `durations`, `shape` | one panel each |
+//! | `memory`, `ready`, `submitted`, `gflops`, `depth`, `nodes`, `active`, `transfers`, `counters` | curves over time, one panel each |
+//! | `states`, `stalls`, `switches`, `phases` | spans on rows, one panel each |
+//! | `histogram`, `classes` | counts in bins, one panel each |
+//! | `gantt`, `tree`, `durations`, `residuals`, `shape` | pictures of their own, one panel each |
+//! | `chart`, `spans`, `bars` | what panels of curves, spans and counts say, and their pictures |
 //! | `subject` | a trace that was found fit to be drawn, and the span of time that is |
-//! | `frame`, `axis` | title, legend, axes and their ticks |
+//! | `frame`, `axis`, `facets`, `scatter` | title, legend, axes and their ticks; small plots beside each other; tasks as dots |
 //! | `lod`, `steps` | never more shapes than pixels |
 //! | `grid` | a run in columns, for terminals |
 //! | `scene` | shapes on a page |

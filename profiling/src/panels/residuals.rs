@@ -129,7 +129,7 @@ fn plot(scene: &mut Scene, group: &GroupModel, residuals: &[Residual], axes: &Ax
     }
     scene.outline(area, Stroke::new(GREY, 0.6));
     let places = residuals.iter().filter(|p| !p.2).map(|p| (p.0, p.1));
-    axes.dots(scene, places, colour, 0.6);
+    axes.dots(scene, places, (2.0, colour, 0.6));
     let y = axes.y(0.0);
     let look = Stroke::new(mix(colour, INK, 0.45), 1.3);
     scene.line((area.x, y), (area.right(), y), look);

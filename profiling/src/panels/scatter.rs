@@ -103,12 +103,11 @@ impl Axes {
         &self,
         scene: &mut Scene,
         points: impl Iterator<Item = (f64, f64)>,
-        colour: Colour,
-        opacity: f64,
+        (r, colour, opacity): (f64, Colour, f64),
     ) {
         let mut seen = HashSet::new();
         for at in self.apart(points, &mut seen) {
-            scene.dot(at, 2.0, colour, opacity);
+            scene.dot(at, r, colour, opacity);
         }
     }
 
