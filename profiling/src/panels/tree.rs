@@ -119,7 +119,11 @@ fn home(subject: &Subject<'_>, node: u32) -> u32 {
 fn rows(subject: &Subject<'_>) -> Vec<Row> {
     let mut rows: Vec<Row> = Vec::new();
     let mut of_node: HashMap<u32, usize> = HashMap::new();
-    let mut tasks: Vec<_> = subject.tasks().iter().collect();
+    // A solve takes up no node again: its tasks are bundles that cut across them.
+    let tasks = subject.tasks().iter();
+    let mut tasks: Vec<_> = tasks
+        .filter(|task| subject.role(task.codelet) != Role::Solve)
+        .collect();
     tasks.sort_by_key(|task| task.submit_ns);
     for task in tasks {
         let node = home(subject, task.node);
@@ -161,7 +165,9 @@ fn rows(subject: &Subject<'_>) -> Vec<Row> {
 fn lives_of(subject: &Subject<'_>) -> BTreeMap<u32, (f64, f64)> {
     let mut owner: HashMap<u32, u32> = HashMap::new();
     let mut lives: BTreeMap<u32, (f64, f64)> = BTreeMap::new();
-    for row in &subject.trace.tables.memory {
+    let solves = subject.trace.tables.solves();
+    let rows = subject.trace.tables.memory.iter();
+    for row in rows.filter(|row| !solves.contains(&row.task)) {
         let at = subject.since(row.time_ns);
         if row.delta_bytes > 0 {
             owner.insert(row.handle, row.node);

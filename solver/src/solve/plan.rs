@@ -77,6 +77,9 @@ mod tests {
     fn sizes_come_back_from_parameters() {
         let [a, b, c, d] = size_params(32, 7, (5 << 32) + 3);
         let read = solve_geometry(&[1, 2, a, b, c, d]);
-        assert_eq!((read.cols, read.inner, read.entries), (32, 7, (5 << 32) + 3));
+        assert_eq!(
+            (read.cols, read.inner, read.entries),
+            (32, 7, (5 << 32) + 3)
+        );
     }
 }
