@@ -188,7 +188,9 @@ fn later_solves_have_traces_of_their_own() {
     // Two at once, each with a record of its own.
     let progress = [Progress::default(), Progress::default()];
     let done = std::thread::scope(|scope| {
-        let solve = |progress| scope.spawn(|| qr.solve_recorded(&b, 20, progress).expect("solved"));
+        let (qr, b) = (&qr, &b);
+        let solve =
+            |progress| scope.spawn(move || qr.solve_recorded(b, 20, progress).expect("solved"));
         progress.each_ref().map(solve).map(|t| t.join().unwrap())
     });
     for ((x, record), progress) in done.iter().zip(&progress) {
@@ -228,7 +230,7 @@ fn exports_and_panels_take_solves() {
     for (name, trace) in [("both", &both), ("alone", &alone)] {
         for export in EXPORTS {
             let path = folder.path().join(format!("{name}.{}", export.name));
-            let written = export.write(trace, &ExportOptions::default(), &path);
+            let written = export.write(trace, &path, &ExportOptions::default());
             written.unwrap_or_else(|e| panic!("{name} {}: {e}", export.name));
         }
         for panel in PANELS {
@@ -239,7 +241,8 @@ fn exports_and_panels_take_solves() {
         let path = folder.path().join(name);
         let manifest = trace.write(&path, Overwrite::Never).expect("written");
         let again = Trace::open(&path).expect("read");
-        assert_eq!(again.manifest, manifest);
+        assert_eq!(again.manifest.run, manifest.run);
+        assert_eq!(again.manifest.analysis, manifest.analysis);
         assert_eq!(again.tables, trace.tables);
     }
 }
