@@ -177,12 +177,19 @@ impl<'s, 't> Frame<'s, 't> {
     /// Marks at the upper edge: when the last task was submitted, and when the last one ended.
     pub fn marks(&mut self) {
         let s = self.subject;
-        let submitted = s.tasks().iter().map(|task| task.submit_ns).max();
+        // Of the factorization, where a solve follows it.
+        let parts = s.trace.manifest.parts();
+        let later = parts.get(1);
+        let first = s.tasks().iter();
+        let first = first.filter(|t| later.is_none_or(|p| u64::from(t.task) < p.first_task));
+        let submitted = first.map(|task| task.submit_ns).max();
         let submitted = submitted.map(|at| s.since(at));
+        let solve = later.map(|part| s.since(part.begin_ns));
         self.scene.group("marks");
         let area = self.area;
         let said = [
             (submitted, "all submitted"),
+            (solve, "solve"),
             (Some(s.last_ns as f64), "last task ends"),
         ];
         let mut free_from = area.x;
