@@ -1,7 +1,8 @@
 //! Which colour a codelet or a state has, in every export and every picture.
 //!
 //! Takes names; gives sRGB. The colours are Paul Tol's `muted` scheme (SRON/EPS/TN/09-002, issue 3.2), which people with
-//! the common colour-vision deficiencies can tell apart; the four kernels have the pairs that differ most.
+//! the common colour-vision deficiencies can tell apart; the four kernels have the pairs that differ most. The codelets of
+//! solves, which never run beside the others, have his `light` scheme.
 
 use crate::trace::schema::ThreadState;
 use std::fmt;
@@ -51,6 +52,12 @@ pub const CODELETS: &[(&str, Colour)] = &[
     ("block_copy", Colour::new(0x99_99_33)),
     ("clean_front", Colour::new(0xAA_44_99)),
     ("clean_block", Colour::new(0xAA_44_99)),
+    ("solve_begin", Colour::new(0x77_AA_DD)),
+    ("apply_q_adjoint", Colour::new(0xEE_88_66)),
+    ("solve_r", Colour::new(0xEE_DD_88)),
+    ("apply_q", Colour::new(0xFF_AA_BB)),
+    ("solve_r_adjoint", Colour::new(0x99_DD_FF)),
+    ("solve_end", Colour::new(0x44_BB_99)),
 ];
 
 /// For codelets that nobody has chosen one for.

@@ -56,5 +56,7 @@ pub use numeric::{
 };
 pub use options::Options;
 pub use plan::{CODELETS, GraphTask, Prediction, RunShape, TaskGeometry, TaskGraph};
-pub use solve::{Quality, Rotated, SOLVE_CODELETS, SolveOptions, quality};
+pub use solve::{
+    Quality, Rotated, SOLVE_CODELETS, SolveOptions, SolvePlan, quality, solve_geometry,
+};
 pub use symbolic::{Front, FrontTiles, Problem, Symbolic};

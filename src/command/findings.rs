@@ -56,6 +56,7 @@ fn bound_row(page: &mut Page, trace: &Trace) {
 /// What a cause is called here.
 fn cause(name: &str) -> &str {
     match name {
+        "between_runs" => "between factorization and solve",
         "before_first" => "before the first task",
         "after_last" => "after the last task",
         "preempted" => "the system ran something else",

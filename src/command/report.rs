@@ -105,15 +105,22 @@ fn headline(page: &mut Page, trace: &Trace) -> Result<(), Failure> {
             run.scheduler,
         ),
     );
-    let speed = balance.flops as f64 / balance.makespan_ns.max(1) as f64 * 1e9;
-    page.row(
-        "Speed",
-        &format!(
+    for (k, part) in balance.parts.iter().enumerate() {
+        let speed = part.flops as f64 / part.makespan_ns.max(1) as f64 * 1e9;
+        let told = format!(
             "{TITLE}{}{TITLE:#}, {}",
             si(speed, "Flop/s"),
-            si(balance.flops as f64, "flop")
-        ),
-    );
+            si(part.flops as f64, "flop")
+        );
+        let told = match balance.parts.len() {
+            1 => told,
+            _ => {
+                let took = time(Duration::from_nanos(part.makespan_ns));
+                format!("{told}: {} in {}", part.name, took.trim_end())
+            }
+        };
+        page.row(if k == 0 { "Speed" } else { "" }, &told);
+    }
     let of_all: u64 = balance.workers.iter().map(|w| w.time_ns).sum();
     let part = |of: fn(&treeqr::profiling::inspect::WorkerBalance) -> u64| {
         let sum: u64 = balance.workers.iter().map(of).sum();

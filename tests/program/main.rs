@@ -12,5 +12,6 @@ mod lsqr;
 mod pictures;
 mod real;
 mod solutions;
+mod solve_trace;
 mod stop;
 mod trace;

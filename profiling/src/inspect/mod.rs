@@ -20,7 +20,7 @@ mod facets;
 mod filter;
 mod source;
 
-pub use balance::{Balance, WorkerBalance};
+pub use balance::{Balance, PartBalance, WorkerBalance};
 pub(crate) use check::Numbers;
 pub use check::{CHECKS, Check, Finding, Severity, check};
 pub use diff::{Diff, DiffError, Figure, Group, diff};

@@ -230,9 +230,16 @@ impl<'s, 't> Frame<'s, 't> {
     /// no room have none, but for the first two.
     pub fn marks(&mut self, more: &[Mark]) {
         let s = self.subject;
-        let submitted = s.tasks().iter().map(|task| task.submit_ns).max();
+        // Of the factorization, where a solve follows it.
+        let parts = s.trace.manifest.parts();
+        let later = parts.get(1);
+        let first = s.tasks().iter();
+        let first = first.filter(|t| later.is_none_or(|p| u64::from(t.task) < p.first_task));
+        let submitted = first.map(|task| task.submit_ns).max();
+        let solve = later.map(|part| s.since(part.begin_ns));
         let said = [
             (submitted.map(|at| s.since(at)), "all submitted"),
+            (solve, "solve"),
             (Some(s.last_ns as f64), "last task ends"),
         ];
         let mut marks: Vec<(f64, Colour, &str)> = Vec::new();

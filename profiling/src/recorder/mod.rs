@@ -50,6 +50,8 @@ pub struct Recorder {
 #[derive(Debug)]
 struct Shared {
     options: RecorderOptions,
+    /// Of the next run, or the one that goes on.
+    expected: Mutex<Option<Expected>>,
     clock: Clock,
     pool: Pool,
     keeper: Mutex<Option<JoinHandle<Kept>>>,
@@ -83,10 +85,14 @@ impl Shared {
         self.keeper.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn expected(&self) -> MutexGuard<'_, Option<Expected>> {
+        self.expected.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Words of the first chunk of `lane`: for a run that is said to be small, what it needs.
     fn first_words(&self, lane: Lane) -> usize {
         let chunk = self.pool.chunk_words;
-        match (self.pool.queues(), self.options.expected) {
+        match (self.pool.queues(), *self.expected()) {
             (None, Some(expected)) if lane == Lane::Submission => {
                 expected.submission_words().min(chunk)
             }
@@ -98,7 +104,7 @@ impl Shared {
     /// Gets ready for a run on so many threads: with a keeper, unless a first chunk for each is said to be enough.
     fn prepare(&self, threads: usize, devices: bool) -> Option<usize> {
         let chunk = self.pool.chunk_words;
-        let Some(expected) = self.options.expected else {
+        let Some(expected) = *self.expected() else {
             self.pool.lay_by(16 * threads);
             return Some(2 * threads);
         };
@@ -120,6 +126,7 @@ impl Recorder {
         let pool = Pool::new(options.chunk_words(), options.memory_bytes);
         Recorder {
             shared: Arc::new(Shared {
+                expected: Mutex::new(options.expected),
                 options,
                 clock,
                 pool,
@@ -129,6 +136,11 @@ impl Recorder {
             runs: Mutex::default(),
             streams: AtomicU32::new(0),
         }
+    }
+
+    /// What the next run will record, if that is known; until then it is what the options say.
+    pub fn expect_next(&self, expected: Option<Expected>) {
+        *self.shared.expected() = expected;
     }
 
     /// The tables of all runs. Sorts them, and waits until the recorder is 5 ms old, to calibrate its clock. Beyond the
@@ -187,7 +199,7 @@ impl Observer for Recorder {
         let shared = self.shared.clone();
         let stream = self.streams.fetch_add(1, Ordering::Relaxed);
         let words = shared.first_words(lane);
-        let expected = match (lane, shared.pool.queues(), shared.options.expected) {
+        let expected = match (lane, shared.pool.queues(), *shared.expected()) {
             (Lane::Submission, None, Some(expected)) => expected.tasks as u64,
             _ => u64::MAX,
         };

@@ -9,4 +9,5 @@ mod damage;
 mod hand;
 mod idle;
 mod outside;
+mod parts;
 mod path;
