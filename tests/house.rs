@@ -161,7 +161,9 @@ fn source_faults(source: &str) -> Vec<String> {
     for (k, line) in source.lines().enumerate() {
         if line.trim_start().starts_with(&skipped) && !line.contains(RUNS_SKIPPED) {
             let k = k + 1;
-            faults.push(format!("line {k}: a test is skipped, and not by `{RUNS_SKIPPED}`"));
+            faults.push(format!(
+                "line {k}: a test is skipped, and not by `{RUNS_SKIPPED}`"
+            ));
         }
     }
     // In two pieces, so that this file has none of them.
@@ -300,7 +302,9 @@ fn untidy_sources_are_found() {
     assert_eq!(source_faults(&left_over).len(), 1);
     let skipped = |why: &str| format!("#[test]\n#[{} = \"{why}\"]\nfn f() {{}}\n", "ignore");
     assert_eq!(source_faults(&skipped("seconds")).len(), 1);
-    assert_none(&source_faults(&skipped(&format!("seconds: {RUNS_SKIPPED}"))));
+    assert_none(&source_faults(&skipped(&format!(
+        "seconds: {RUNS_SKIPPED}"
+    ))));
 }
 
 #[test]
