@@ -32,7 +32,7 @@ pub(crate) use track::Stream;
 
 use crate::clock::{Anchor, Clock};
 use crate::recording::{Recording, assemble};
-use pool::Pool;
+use pool::{MOST_WITHOUT_KEEPER, Pool};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -101,7 +101,9 @@ impl Shared {
         }
     }
 
-    /// Gets ready for a run on so many threads: with a keeper, unless a first chunk for each is said to be enough.
+    /// Gets ready for a run on so many threads: with a keeper, unless a first chunk for each is said to be enough, or what can be
+    /// laid by. (On a machine whose processors all work, a keeper that looks every few milliseconds takes a worker's time, and more
+    /// of it than the pages that it would have ready.)
     fn prepare(&self, threads: usize, devices: bool) -> Option<usize> {
         let chunk = self.pool.chunk_words;
         let Some(expected) = *self.expected() else {
@@ -114,8 +116,9 @@ impl Shared {
         }
         // Address space; a microsecond for each.
         let chunks = worker.div_ceil(chunk) + submission.div_ceil(chunk) + threads;
-        self.pool.lay_by(chunks);
-        Some(chunks.min(2 * threads))
+        self.pool.lay_by(chunks + chunks / 2);
+        let enough = chunks <= MOST_WITHOUT_KEEPER && self.pool.laid_by() >= chunks;
+        (devices || !enough).then_some(chunks.min(2 * threads))
     }
 }
 
@@ -199,8 +202,9 @@ impl Observer for Recorder {
         let shared = self.shared.clone();
         let stream = self.streams.fetch_add(1, Ordering::Relaxed);
         let words = shared.first_words(lane);
-        let expected = match (lane, shared.pool.queues(), *shared.expected()) {
-            (Lane::Submission, None, Some(expected)) => expected.tasks as u64,
+        let kept = shared.keeper().is_some();
+        let expected = match (lane, *shared.expected()) {
+            (Lane::Submission, Some(expected)) if !kept => expected.tasks as u64,
             _ => u64::MAX,
         };
         let track = ThreadTrack::new(shared, stream, lane, words, expected);
