@@ -22,7 +22,7 @@
 //! }
 //! ```
 
-mod axis;
+pub(crate) mod axis;
 mod depth;
 mod durations;
 mod font;
@@ -30,16 +30,16 @@ mod frame;
 mod gantt;
 mod gflops;
 pub mod grid;
-mod lod;
+pub(crate) mod lod;
 mod memory;
 mod png;
 mod ready;
 pub mod scene;
-mod shape;
+pub(crate) mod shape;
 mod steps;
-mod subject;
+pub(crate) mod subject;
 mod svg;
-mod tree;
+pub(crate) mod tree;
 
 pub use png::png;
 pub use svg::svg;

@@ -10,7 +10,7 @@ use crate::trace::schema::{Front, Role, Task, WorkerKind};
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
 
-pub(super) struct Subject<'t> {
+pub(crate) struct Subject<'t> {
     pub trace: &'t Trace,
     /// By number.
     pub workers: Vec<Lane>,
@@ -27,7 +27,7 @@ pub(super) struct Subject<'t> {
     pub to: f64,
 }
 
-pub(super) struct Lane {
+pub(crate) struct Lane {
     pub name: String,
     pub is_device: bool,
 }
@@ -111,6 +111,12 @@ impl<'t> Subject<'t> {
 
     pub fn knows(&self, worker: u16) -> bool {
         self.positions.contains_key(&worker)
+    }
+
+    /// Numbers, names and roles, by number.
+    pub fn codelets(&self) -> impl Iterator<Item = (u16, &str, Role)> {
+        let all = self.codelets.iter();
+        all.map(|(&number, (name, role))| (number, name.as_str(), *role))
     }
 
     pub fn codelet(&self, number: u16) -> &str {
