@@ -12,7 +12,6 @@ const LARGEST: u64 = (1 << 53) - 1;
 #[serde(rename_all = "lowercase")]
 pub(super) enum Type {
     U8,
-    U16,
     U32,
     F32,
     F64,
@@ -23,6 +22,7 @@ pub(super) enum Type {
 pub(super) enum Coding {
     Plain,
     Varint,
+    Zigzag,
     Delta,
 }
 
@@ -78,6 +78,18 @@ impl Columns {
         })
     }
 
+    /// Numbers around 0.
+    pub fn zigzag(
+        &mut self,
+        name: impl Into<String>,
+        kind: Type,
+        values: impl IntoIterator<Item = i64>,
+    ) -> Column {
+        self.put(name, kind, Coding::Zigzag, values, |value, out| {
+            leb128(folded(value), out);
+        })
+    }
+
     /// Numbers that are near their predecessors.
     pub fn delta(
         &mut self,
@@ -88,8 +100,7 @@ impl Columns {
         let mut last = 0_i64;
         self.put(name, kind, Coding::Delta, values, |value, out| {
             let value = value.min(LARGEST) as i64;
-            let change = value - last;
-            leb128(((change << 1) ^ (change >> 63)) as u64, out);
+            leb128(folded(value - last), out);
             last = value;
         })
     }
@@ -119,6 +130,11 @@ impl Columns {
     }
 }
 
+/// 0, -1, 1, -2 as 0, 1, 2, 3.
+fn folded(value: i64) -> u64 {
+    ((value << 1) ^ (value >> 63)) as u64
+}
+
 /// Seven bits a byte, the lowest first; the high bit says that more follow.
 fn leb128(mut value: u64, out: &mut Vec<u8>) {
     while value >= 0x80 {
@@ -139,15 +155,17 @@ mod tests {
         columns.f32("b", [0.5]);
         columns.varint("c", Type::F64, [0, 127, 128, u64::MAX]);
         columns.delta("d", Type::U32, [5, 4, 4 + 64]);
+        columns.zigzag("e", Type::F64, [-1, 64]);
         let expected: &[&[u8]] = &[
             &[1, 255],
             &[0, 0, 0, 0x3f],
             &[0, 127, 0x80, 1],
             &[0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x0f],
             &[10, 1, 0x80, 1],
+            &[1, 0x80, 1],
         ];
         assert_eq!(columns.bytes, expected.concat());
         let heads: Vec<_> = columns.heads.iter().map(|h| (h.length, h.bytes)).collect();
-        assert_eq!(heads, [(2, 2), (1, 4), (4, 12), (3, 4)]);
+        assert_eq!(heads, [(2, 2), (1, 4), (4, 12), (3, 4), (2, 3)]);
     }
 }

@@ -14,11 +14,11 @@ use crate::trace::schema::ThreadState;
 /// The coarsest level has as many stretches.
 const FEWEST: usize = 256;
 /// And the finest at most.
-const MOST: usize = 1 << 16;
-/// Tasks that the page draws one by one, whatever the level: with more in view a finest stretch is to be less than a pixel.
+const MOST: usize = 1 << 15;
+/// Tasks that the page draws one by one, whatever the level: with more in view it draws stretches.
 const DRAWN: usize = 30_000;
-/// A screen has hardly more pixels.
-const PIXELS: usize = 2048;
+/// Stretches for as many tasks: then one is no more than two pixels of a large screen.
+const STRETCHES: usize = 1024;
 /// With more states the shortest are put together.
 const STATES: usize = 200_000;
 
@@ -31,8 +31,8 @@ pub(super) fn body(run: &Run<'_>, to: &mut Columns) -> Body {
 
 /// Stretches of the finest level for so many tasks.
 fn finest(tasks: usize) -> usize {
-    let bins = PIXELS * tasks.div_ceil(DRAWN);
-    bins.next_power_of_two().clamp(FEWEST, MOST)
+    let bins = STRETCHES * tasks.div_ceil(DRAWN);
+    bins.next_power_of_two().clamp(2 * STRETCHES, MOST)
 }
 
 #[derive(Default)]

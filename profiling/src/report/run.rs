@@ -116,15 +116,6 @@ impl<'t> Run<'t> {
         self.order.iter().map(move |&row| (row as usize, &tasks[row as usize]))
     }
 
-    /// By row of the trace's table, the row of the page.
-    pub fn places(&self) -> Vec<u32> {
-        let mut out = vec![0; self.order.len()];
-        for (place, &row) in self.order.iter().enumerate() {
-            out[row as usize] = place as u32;
-        }
-        out
-    }
-
     pub fn position(&self, codelet: u16) -> u8 {
         self.positions[&codelet]
     }

@@ -23,7 +23,7 @@ fn of_tasks(run: &Run<'_>, to: &mut Columns) {
     to.delta("tasks.id", Type::U32, tasks().map(|t| t.task.into()));
     to.u8("tasks.codelet", tasks().map(|t| run.position(t.codelet)));
     to.delta("tasks.node", Type::U32, tasks().map(|t| t.node.into()));
-    to.delta("tasks.start", Type::F64, tasks().map(|t| run.ns(t.start_ns)));
+    to.zigzag("tasks.gap", Type::F64, gaps(run));
     let mut number = |name: &str, kind, of: &dyn Fn(&Task) -> u64| {
         to.varint(name, kind, tasks().map(of));
     };
@@ -45,6 +45,20 @@ fn of_tasks(run: &Run<'_>, to: &mut Columns) {
     );
     let in_order = run.by_id.iter().map(|&row| &run.tasks()[row as usize]);
     to.delta("submit.time", Type::F64, in_order.map(|t| run.ns(t.submit_ns)));
+}
+
+/// From the end of the task before on a worker to the start of each.
+fn gaps<'r>(run: &'r Run<'_>) -> impl Iterator<Item = i64> + 'r {
+    let ns = |time_ns: u64| run.ns(time_ns) as i64;
+    run.lanes.windows(2).flat_map(move |lane| {
+        let mut end = 0;
+        run.order[lane[0] as usize..lane[1] as usize].iter().map(move |&row| {
+            let task = &run.tasks()[row as usize];
+            let gap = ns(task.start_ns) - end;
+            end = ns(task.end_ns);
+            gap
+        })
+    })
 }
 
 /// By the order of ids: how many predecessors, and how far back each is.
