@@ -6,14 +6,14 @@ use super::axis::{si, time};
 use super::frame::{Form, Frame, Key, SMALL, ramp};
 use super::scene::{Anchor, GREY, INK, Scene, Stroke};
 use super::subject::Subject;
-use super::{PanelEntry, PanelOptions};
+use super::{Drawing, PanelEntry, PanelOptions};
 use crate::palette::OTHER;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 pub(super) const ENTRY: PanelEntry = PanelEntry {
     name: "shape",
     about: "the elimination tree itself: size by operations, colour by time",
-    paint,
+    drawing: Drawing::Own(paint),
 };
 
 /// Largest radius of a node.

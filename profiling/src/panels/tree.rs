@@ -9,7 +9,7 @@ use super::lod::{Span, merged};
 use super::scene::{Anchor, Area, GREY, INK, Scene, Stroke};
 use super::steps::spread;
 use super::subject::Subject;
-use super::{PanelEntry, PanelOptions};
+use super::{Drawing, PanelEntry, PanelOptions};
 use crate::palette::{self, Colour};
 use crate::trace::schema::{FrontKind, Role};
 use std::collections::{BTreeMap, HashMap};
@@ -17,7 +17,7 @@ use std::collections::{BTreeMap, HashMap};
 pub(super) const ENTRY: PanelEntry = PanelEntry {
     name: "tree",
     about: "the elimination tree over time: life and load of every front, assemblies, subtrees",
-    paint,
+    drawing: Drawing::Own(paint),
 };
 
 /// Width of a time step.
@@ -84,7 +84,7 @@ fn paint(subject: &Subject<'_>, options: &PanelOptions) -> Scene {
         }
     }
     edges(&mut frame, subject, &bands, band);
-    frame.marks();
+    frame.marks(&[]);
     frame.scene
 }
 
