@@ -31,15 +31,15 @@ const LIFE: Colour = Colour::new(0xAA_AA_AA);
 
 /// A row: a front, and the groups below it.
 #[derive(Default)]
-pub(crate) struct Row {
-    pub node: u32,
+struct Row {
+    node: u32,
     /// From the first allocation to the last release.
-    pub life: Option<(f64, f64)>,
+    life: Option<(f64, f64)>,
     /// Tasks of the front itself.
-    pub tasks: Vec<(f64, f64)>,
-    pub assemblies: Vec<(f64, f64)>,
+    tasks: Vec<(f64, f64)>,
+    assemblies: Vec<(f64, f64)>,
     /// Groups whose parent it is, or which it is itself.
-    pub groups: Vec<(f64, f64)>,
+    groups: Vec<(f64, f64)>,
 }
 
 fn paint(subject: &Subject<'_>, options: &PanelOptions) -> Scene {
@@ -116,7 +116,7 @@ pub(crate) fn home(subject: &Subject<'_>, node: u32) -> u32 {
 }
 
 /// By the first submission of a task for the node, or for a group in its row.
-pub(crate) fn rows(subject: &Subject<'_>) -> Vec<Row> {
+fn rows(subject: &Subject<'_>) -> Vec<Row> {
     let mut rows: Vec<Row> = Vec::new();
     let mut of_node: HashMap<u32, usize> = HashMap::new();
     let mut tasks: Vec<_> = subject.tasks().iter().collect();

@@ -126,19 +126,25 @@ pub(super) enum Body {
     },
     Chart {
         form: &'static str,
-        unit: String,
+        unit: &'static str,
+        si: bool,
         series: Vec<Series>,
         rules: Vec<Rule>,
         spans: Vec<Highlight>,
+        instead: Option<String>,
     },
     Spans {
         lanes: Vec<String>,
+        notes: Vec<String>,
+        heading: &'static str,
         kinds: Vec<Kind>,
         lane: Column,
-        #[serde(rename = "of")]
-        of_kind: Column,
+        kind_of: Column,
         start: Column,
         duration: Column,
+        axis: Option<[f64; 2]>,
+        least: bool,
+        instead: Option<String>,
     },
     Scatter {
         y_of: &'static str,
@@ -149,9 +155,11 @@ pub(super) enum Body {
         points: Points,
     },
     Histogram {
+        of: &'static str,
         edges_ln: [f64; 2],
         bins: usize,
         groups: Vec<HistogramGroup>,
+        instead: Option<String>,
     },
     Shape {
         x: Column,
@@ -198,7 +206,13 @@ pub(super) struct TreeRows {
 #[derive(Serialize)]
 pub(super) struct TreeLevel {
     pub each: usize,
+    pub rows: usize,
     pub bins: usize,
+    pub cells: TreeCells,
+}
+
+#[derive(Serialize)]
+pub(super) struct TreeCells {
     pub band: Column,
     pub bin: Column,
     pub load: Column,
@@ -208,6 +222,7 @@ pub(super) struct TreeLevel {
 #[derive(Serialize)]
 pub(super) struct Series {
     pub name: String,
+    pub note: Option<String>,
     pub colour: String,
     pub bins: Bins,
     pub steps: Option<StepColumns>,
@@ -259,6 +274,7 @@ pub(super) struct Points {
 #[derive(Serialize)]
 pub(super) struct HistogramGroup {
     pub name: String,
+    pub note: String,
     pub colour: String,
     pub kind: String,
     pub count: Column,

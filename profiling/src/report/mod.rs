@@ -9,7 +9,8 @@
 //! | `run` | tasks in the page's order, and what is computed of a trace once |
 //! | `tasks` | tasks, dependencies and tree nodes as columns |
 //! | `facts` | title, figures in large, warnings |
-//! | `gantt`, `tree`, `scatter`, `histogram`, `shape`, `table`, `chart` | panels; the table [`PAGES`] is their order |
+//! | `chart`, `spans`, `histogram` | panels that are made of the same models as the pictures of `panels` |
+//! | `gantt`, `tree`, `scatter`, `shape`, `table` | panels of the page alone, in the table `PAGES` |
 //! | `page` | the HTML around it |
 //!
 //! ```
@@ -25,18 +26,18 @@ mod columns;
 mod facts;
 mod format;
 mod gantt;
-mod histogram;
 mod page;
 mod run;
 mod scatter;
 mod shape;
+mod spans;
 mod table;
 mod tasks;
 mod tree;
 
 use crate::account::idle;
 use crate::models::{self, GroupModel, Line};
-use crate::panels::PanelError;
+use crate::panels::{Drawing, PANELS, PanelError};
 use crate::part::{Part, PartError};
 use crate::trace::Trace;
 use columns::Columns;
@@ -104,8 +105,9 @@ impl From<PartError> for ReportError {
     }
 }
 
-/// One panel of the page.
+/// A panel that is not made of the same model as a picture.
 struct PageEntry {
+    /// As in [`PANELS`], where it is there.
     id: &'static str,
     title: &'static str,
     about: &'static str,
@@ -113,7 +115,7 @@ struct PageEntry {
     body: fn(&Run<'_>, &mut Columns) -> Option<Body>,
 }
 
-/// The panels, in the order of the page.
+/// The panels that this folder makes. Those of [`PANELS`] are in its order, the others come last.
 static PAGES: &[PageEntry] = &[
     PageEntry {
         id: "gantt",
@@ -129,30 +131,6 @@ static PAGES: &[PageEntry] = &[
         body: |run, to| Some(tree::body(run, to)),
     },
     PageEntry {
-        id: "memory",
-        title: "Memory",
-        about: "Bytes of front storage over time.",
-        body: chart::memory,
-    },
-    PageEntry {
-        id: "ready",
-        title: "Tasks that wait",
-        about: "Ready tasks, and submitted ones that are not done.",
-        body: chart::waiting,
-    },
-    PageEntry {
-        id: "gflops",
-        title: "Speed",
-        about: "Floating-point operations a second, all workers together.",
-        body: chart::speed,
-    },
-    PageEntry {
-        id: "active",
-        title: "Active tree nodes",
-        about: "Nodes whose first task has begun and whose last has not ended.",
-        body: chart::active,
-    },
-    PageEntry {
         id: "durations",
         title: "Durations and operations",
         about: "Tasks that compute, with the lines of their models and the limits above which they are slow.",
@@ -163,12 +141,6 @@ static PAGES: &[PageEntry] = &[
         title: "Residuals of the models",
         about: "How much longer tasks took than their models expect: where this changes with the size, the model is not the whole truth.",
         body: scatter::residuals,
-    },
-    PageEntry {
-        id: "histogram",
-        title: "Tasks by size and resource",
-        about: "How many tasks of which size ran where; with several kinds of resources, beside how many the area bound would put there.",
-        body: histogram::body,
     },
     PageEntry {
         id: "shape",
@@ -189,12 +161,75 @@ static PAGES: &[PageEntry] = &[
         body: |run, _| table::by_worker(run),
     },
     PageEntry {
-        id: "nodes",
+        id: "by-node",
         title: "Tree nodes",
         about: "The tree nodes with most time in their tasks.",
         body: |run, _| table::by_node(run),
     },
 ];
+
+/// What the page shows inside of another panel: states are the other face of `gantt`.
+const INSIDE: &[&str] = &["states"];
+
+/// All panels of a run.
+fn panels(run: &Run<'_>, to: &mut Columns) -> Vec<Panel> {
+    let axis = chart::Axis::new(run.span_ns, run.tasks().len());
+    let shown = PANELS.iter().filter(|panel| !INSIDE.contains(&panel.name));
+    let mut out = Vec::new();
+    for panel in shown {
+        let id = panel.name;
+        let (title, body) = match panel.drawing {
+            Drawing::Chart(of) => {
+                let chart = of(&run.subject);
+                (chart.title, chart::body(chart, id, axis, to))
+            }
+            Drawing::Rows(of) => {
+                let rows = of(&run.subject);
+                (rows.title, spans::body(rows, id, run.span_ns, to))
+            }
+            Drawing::Own(_) => {
+                let own = PAGES.iter().find(|entry| entry.id == id);
+                out.extend(own.and_then(|entry| own_panel(entry, run, to)));
+                continue;
+            }
+        };
+        let about = sentence(panel.about);
+        out.push(Panel {
+            id: id.to_owned(),
+            title: title.to_owned(),
+            about,
+            body,
+        });
+    }
+    let pictures = |entry: &&PageEntry| PANELS.iter().any(|panel| panel.name == entry.id);
+    let others = PAGES.iter().filter(|entry| !pictures(entry));
+    out.extend(others.filter_map(|entry| own_panel(entry, run, to)));
+    out
+}
+
+fn own_panel(entry: &PageEntry, run: &Run<'_>, to: &mut Columns) -> Option<Panel> {
+    Some(Panel {
+        id: entry.id.to_owned(),
+        title: entry.title.to_owned(),
+        about: entry.about.to_owned(),
+        body: (entry.body)(run, to)?,
+    })
+}
+
+/// What the bins of a panel are bins of.
+fn bins_of(id: &str) -> &'static str {
+    match id {
+        "classes" => "flops",
+        _ => "duration",
+    }
+}
+
+/// With a capital letter and a full stop.
+fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().map(|letter| letter.to_uppercase().to_string());
+    format!("{}{}.", first.unwrap_or_default(), letters.as_str())
+}
 
 /// The page of one trace, or of two that are compared. O(n log n) in the rows of the traces; its memory is a small multiple of
 /// theirs.
@@ -232,15 +267,7 @@ pub fn page(traces: &[&Trace], options: &Options) -> Result<String, ReportError>
 fn head(run: &Run<'_>, to: &mut Columns) -> RunHead {
     tasks::columns(run, to);
     let idle = idle(run.trace);
-    let panel = |entry: &PageEntry| {
-        Some(Panel {
-            id: entry.id.to_owned(),
-            title: entry.title.to_owned(),
-            about: entry.about.to_owned(),
-            body: (entry.body)(run, to)?,
-        })
-    };
-    let panels = PAGES.iter().filter_map(panel).collect();
+    let panels = panels(run, to);
     let submitted = run.tasks().iter().map(|t| run.ns(t.submit_ns)).max();
     RunHead {
         name: facts::name(run),
