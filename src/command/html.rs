@@ -61,7 +61,10 @@ impl HtmlArgs {
         if self.open {
             match open(path) {
                 Ok(()) => page.row("Shown", &format!("by {OPENER}")),
-                Err(why) => page.row("Not shown", &format!("{WARN}{why}{WARN:#}: open the file in a browser")),
+                Err(why) => page.row(
+                    "Not shown",
+                    &format!("{WARN}{why}{WARN:#}: open the file in a browser"),
+                ),
             }
         }
         Ok(())

@@ -100,13 +100,7 @@ fn text(page: &mut Page, trace: &Trace) -> Result<(), Failure> {
         plural(most as usize, "task", "tasks"),
         percent(grid.few)
     );
-    spark(
-        page,
-        "Ready",
-        &grid.ready,
-        codelet("init_front"),
-        &said,
-    );
+    spark(page, "Ready", &grid.ready, codelet("init_front"), &said);
     Ok(())
 }
 

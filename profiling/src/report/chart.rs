@@ -11,7 +11,7 @@ use crate::panels::chart::{self, Chart, ChartForm, Unit};
 const FEWEST: usize = 1024;
 const MOST: usize = 8192;
 /// Tasks for a bin.
-const TASKS: usize = 16;
+const TASKS: usize = 32;
 /// With more steps in a panel only bins are sent.
 const STEPS: usize = 50_000;
 
@@ -39,14 +39,17 @@ pub(super) fn body(chart: Chart, id: &str, axis: Axis, to: &mut Columns) -> Body
         let name = |part: &str| format!("{id}.{k}.{part}");
         let bins = curve.steps.bins(0, axis.span_ns, axis.bins);
         let steps = &curve.steps.steps[..inside(&curve.steps)];
+        let mean = to.f32(name("mean"), bins.iter().map(|bin| bin.mean));
+        let max = match chart.form {
+            ChartForm::Steps => to.f32(name("max"), bins.iter().map(|bin| bin.max)),
+            // Means are what is shown of these.
+            ChartForm::Stack | ChartForm::Lines => mean.clone(),
+        };
         series.push(Series {
             name: curve.name.clone(),
             note: curve.note.clone(),
             colour: curve.colour.to_string(),
-            bins: Bins {
-                mean: to.f32(name("mean"), bins.iter().map(|bin| bin.mean)),
-                max: to.f32(name("max"), bins.iter().map(|bin| bin.max)),
-            },
+            bins: Bins { mean, max },
             steps: (count <= STEPS).then(|| StepColumns {
                 time: to.delta(name("time"), Type::F64, steps.iter().map(|s| s.time_ns)),
                 value: to.f32(name("value"), steps.iter().map(|s| s.value)),

@@ -102,14 +102,19 @@ fn options(options: &Map<String, Value>) -> Vec<Fact> {
         Value::String(text) => Some(text.clone()),
         Value::Array(list) if list.is_empty() => None,
         Value::Array(list) => {
-            let words = list.iter().map(|v| v.as_str().map_or(v.to_string(), str::to_owned));
+            let words = list
+                .iter()
+                .map(|v| v.as_str().map_or(v.to_string(), str::to_owned));
             Some(words.collect::<Vec<_>>().join(", "))
         }
         Value::Bool(true) => Some("yes".to_owned()),
         other => Some(other.to_string()),
     };
     let fact = |(key, value): (&String, &Value)| {
-        Some(Fact::new(format!("--{}", key.replace('_', "-")), text(value)?))
+        Some(Fact::new(
+            format!("--{}", key.replace('_', "-")),
+            text(value)?,
+        ))
     };
     options.iter().filter_map(fact).collect()
 }
@@ -119,12 +124,10 @@ pub(super) fn headline(run: &Run<'_>, idle: &Idle) -> Vec<Fact> {
     let tasks = run.tasks();
     let span = run.span_ns as f64;
     let flops: f64 = tasks.iter().map(|t| t.flops as f64).sum();
-    let mut out = vec![
-        Fact::new("Time", time(span)).note(format!(
-            "from the beginning of the run to the end of its last task; {} tasks",
-            count(tasks.len() as u64)
-        )),
-    ];
+    let mut out = vec![Fact::new("Time", time(span)).note(format!(
+        "from the beginning of the run to the end of its last task; {} tasks",
+        count(tasks.len() as u64)
+    ))];
     if flops > 0.0 {
         out.push(Fact::new("Speed", si(flops / span * 1e9, "Flop/s")).note(si(flops, "flop")));
     }
@@ -177,7 +180,10 @@ fn slow(run: &Run<'_>) -> Option<Fact> {
         return None;
     }
     let found = run.models.anomalies();
-    let excess: f64 = found.iter().map(|a| a.duration_ns as f64 - a.expected_ns).sum();
+    let excess: f64 = found
+        .iter()
+        .map(|a| a.duration_ns as f64 - a.expected_ns)
+        .sum();
     let by_chance = (0.5 * (1.0 - run.models.level) * measured as f64).round();
     let note = format!(
         "above the {} interval of their kind; {} by chance; {} more than expected",
@@ -194,8 +200,12 @@ pub(super) fn warnings(run: &Run<'_>) -> Vec<String> {
     let mut out = Vec::new();
     match &manifest.status {
         Status::Complete => {}
-        Status::Cancelled => out.push("The run was cancelled: what is shown is what had been done until then.".to_owned()),
-        Status::Failed(why) => out.push(format!("The run failed: {why}. What is shown is what had been done until then.")),
+        Status::Cancelled => out.push(
+            "The run was cancelled: what is shown is what had been done until then.".to_owned(),
+        ),
+        Status::Failed(why) => out.push(format!(
+            "The run failed: {why}. What is shown is what had been done until then."
+        )),
     }
     if let Some(what) = &manifest.filtered {
         out.push(format!("This is a part of a trace: {what}."));
@@ -207,7 +217,9 @@ pub(super) fn warnings(run: &Run<'_>) -> Vec<String> {
     }
     if recorder.lost_threads > 0 {
         let lost = count(recorder.lost_threads);
-        out.push(format!("The records of {lost} threads were lost with them."));
+        out.push(format!(
+            "The records of {lost} threads were lost with them."
+        ));
     }
     if manifest.run.time_scale != 1.0 {
         out.push(format!(

@@ -164,8 +164,16 @@ fn states(run: &Run<'_>, to: &mut Columns) -> States {
     States {
         lane: to.delta("states.lane", Type::U32, spans.iter().map(|s| s.0 as u64)),
         kind: to.u8("states.kind", spans.iter().map(|s| s.1.kind)),
-        start: to.delta("states.start", Type::F64, spans.iter().map(|s| s.1.x as u64)),
-        duration: to.varint("states.duration", Type::F64, spans.iter().map(|s| s.1.w as u64)),
+        start: to.delta(
+            "states.start",
+            Type::F64,
+            spans.iter().map(|s| s.1.x as u64),
+        ),
+        duration: to.varint(
+            "states.duration",
+            Type::F64,
+            spans.iter().map(|s| s.1.w as u64),
+        ),
         kinds: kinds.iter().map(kind).collect(),
     }
 }

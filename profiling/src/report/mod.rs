@@ -227,7 +227,9 @@ fn bins_of(id: &str) -> &'static str {
 /// With a capital letter and a full stop.
 fn sentence(text: &str) -> String {
     let mut letters = text.chars();
-    let first = letters.next().map(|letter| letter.to_uppercase().to_string());
+    let first = letters
+        .next()
+        .map(|letter| letter.to_uppercase().to_string());
     format!("{}{}.", first.unwrap_or_default(), letters.as_str())
 }
 
@@ -310,7 +312,9 @@ fn codelets(run: &Run<'_>) -> Vec<CodeletHead> {
 }
 
 fn model(run: &Run<'_>, group: &GroupModel) -> ModelHead {
-    let ends = group.flops.map(|(low, high)| [low, high].map(|f| (f.max(1) as f64).ln()));
+    let ends = group
+        .flops
+        .map(|(low, high)| [low, high].map(|f| (f.max(1) as f64).ln()));
     let ends = ends.unwrap_or([0.0; 2]);
     let named = |codelet: &run::CodeletKind| codelet.name == group.codelet;
     ModelHead {

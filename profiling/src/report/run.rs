@@ -70,7 +70,8 @@ impl<'t> Run<'t> {
             (models.groups.len(), "codelets"),
         ] {
             if found > MOST_KINDS {
-                let message = format!("{found} kinds of tasks, and a report has room for {MOST_KINDS}");
+                let message =
+                    format!("{found} kinds of tasks, and a report has room for {MOST_KINDS}");
                 return Err(wrong(table, MOST_KINDS, message));
             }
         }
@@ -113,7 +114,9 @@ impl<'t> Run<'t> {
     /// Rows of the page with their tasks.
     pub fn rows(&self) -> impl Iterator<Item = (usize, &'t Task)> + '_ {
         let tasks = self.tasks();
-        self.order.iter().map(move |&row| (row as usize, &tasks[row as usize]))
+        self.order
+            .iter()
+            .map(move |&row| (row as usize, &tasks[row as usize]))
     }
 
     pub fn position(&self, codelet: u16) -> u8 {
@@ -189,7 +192,8 @@ fn check(subject: &Subject<'_>) -> Result<Vec<u32>, PanelError> {
             return Err(wrong("tasks", k, message));
         }
         if task.flops > LARGEST || task.end_ns - subject.begin_ns > LARGEST {
-            let message = format!("task {id} has an end or a number of operations that no run reaches");
+            let message =
+                format!("task {id} has an end or a number of operations that no run reaches");
             return Err(wrong("tasks", k, message));
         }
     }
@@ -205,14 +209,21 @@ fn check(subject: &Subject<'_>) -> Result<Vec<u32>, PanelError> {
     }
     for (k, edge) in subject.trace.tables.dependencies.iter().enumerate() {
         if edge.predecessor >= edge.task {
-            let message = format!("task {} waits for {}, which comes later", edge.task, edge.predecessor);
+            let message = format!(
+                "task {} waits for {}, which comes later",
+                edge.task, edge.predecessor
+            );
             return Err(wrong("dependencies", k, message));
         }
     }
     let mut names: BTreeMap<u16, usize> = BTreeMap::new();
     for (k, worker) in subject.trace.tables.workers.iter().enumerate() {
         if names.insert(worker.worker, k).is_some() {
-            return Err(wrong("workers", k, format!("worker {} is there twice", worker.worker)));
+            return Err(wrong(
+                "workers",
+                k,
+                format!("worker {} is there twice", worker.worker),
+            ));
         }
     }
     Ok(by_id)

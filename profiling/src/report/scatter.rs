@@ -65,7 +65,10 @@ fn body(
     if dots.is_empty() {
         return None;
     }
-    let (x, y) = (ends(dots.iter().map(|d| d.x)), ends(dots.iter().map(|d| d.y)));
+    let (x, y) = (
+        ends(dots.iter().map(|d| d.x)),
+        ends(dots.iter().map(|d| d.y)),
+    );
     let all = dots.len() <= POINTS;
     let (points, others): (Vec<Dot>, Vec<Dot>) = dots.into_iter().partition(|d| all || d.slow);
     let task = to.delta(

@@ -29,7 +29,10 @@ pub(super) fn body(run: &Run<'_>, to: &mut Columns) -> Option<Body> {
     };
     Some(Body::Shape {
         x: to.f32("shape.x", all().map(|n| n.x / leaves.max(1) as f64)),
-        y: to.f32("shape.y", all().map(|n| (n.level as f64 + 0.5) / depth as f64)),
+        y: to.f32(
+            "shape.y",
+            all().map(|n| (n.level as f64 + 0.5) / depth as f64),
+        ),
         size: to.f32("shape.size", all().map(|n| n.flops / most)),
         parent: to.varint("shape.parent", Type::U32, all().map(parent)),
         node: to.delta("shape.node", Type::U32, nodes.keys().map(|&n| n.into())),

@@ -56,7 +56,9 @@ pub(super) fn body(run: &Run<'_>, to: &mut Columns) -> Body {
         row.map_or(0, |&row| u64::from(row) + 1)
     };
     let row_of_node = to.delta("tree.row_of_node", Type::U32, fronts.iter().map(row_of));
-    let mut bins = (4 * run.order.len()).next_power_of_two().clamp(FEWEST, MOST);
+    let mut bins = (4 * run.order.len())
+        .next_power_of_two()
+        .clamp(FEWEST, MOST);
     let mut levels = Vec::new();
     while bins >= FEWEST {
         let each = (rows.len() * PIXELS / (BANDS * bins.max(PIXELS))).max(1);
@@ -93,7 +95,9 @@ fn rows(run: &Run<'_>) -> (Vec<Row>, HashMap<u32, u32>, Vec<Piece>) {
             Role::Solve => continue,
             _ => OWN,
         };
-        let node = *homes.entry(task.node).or_insert_with(|| home(&run.subject, task.node));
+        let node = *homes
+            .entry(task.node)
+            .or_insert_with(|| home(&run.subject, task.node));
         let row = *of_home.entry(node).or_insert_with(|| {
             rows.push(Row {
                 node,
@@ -108,7 +112,13 @@ fn rows(run: &Run<'_>) -> (Vec<Row>, HashMap<u32, u32>, Vec<Piece>) {
         of.has_groups |= kind == GROUPS;
         (of.born, of.died) = (of.born.min(start), of.died.max(end));
         let slow = run.slow[at as usize];
-        pieces.push(Piece { row, start, end, kind, slow });
+        pieces.push(Piece {
+            row,
+            start,
+            end,
+            kind,
+            slow,
+        });
     }
     lives(run, &mut rows, &of_home);
     pieces.sort_unstable_by_key(|piece| (piece.row, piece.start));
@@ -145,10 +155,17 @@ fn row_columns(
     };
     TreeRows {
         node: to.delta("tree.node", Type::U32, rows.iter().map(|r| r.node.into())),
-        parent: to.delta("tree.parent", Type::U32, rows.iter().map(|r| parent(r).unwrap_or(0))),
+        parent: to.delta(
+            "tree.parent",
+            Type::U32,
+            rows.iter().map(|r| parent(r).unwrap_or(0)),
+        ),
         born: to.delta("tree.born", Type::F64, rows.iter().map(|r| r.born)),
         died: to.delta("tree.died", Type::F64, rows.iter().map(|r| r.died)),
-        kind: to.u8("tree.kind", rows.iter().map(|r| front(r).map_or(0, tasks::kind))),
+        kind: to.u8(
+            "tree.kind",
+            rows.iter().map(|r| front(r).map_or(0, tasks::kind)),
+        ),
         has_groups: to.u8("tree.has_groups", rows.iter().map(|r| r.has_groups.into())),
     }
 }
@@ -203,7 +220,10 @@ fn cells(
         band,
         bin,
         load: to.u8(format!("tree.{number}.load"), load),
-        kind: to.u8(format!("tree.{number}.kind"), cells.iter().map(|cell| cell.kind)),
+        kind: to.u8(
+            format!("tree.{number}.kind"),
+            cells.iter().map(|cell| cell.kind),
+        ),
     }
 }
 
@@ -218,7 +238,12 @@ fn add(to: &mut Vec<Cell>, piece: &Piece, band: u32, width: f64, bins: usize) {
         if load == 0.0 && bin != first {
             continue;
         }
-        let cell = |kind| Cell { band, bin: bin as u32, kind, load };
+        let cell = |kind| Cell {
+            band,
+            bin: bin as u32,
+            kind,
+            load,
+        };
         if load > 0.0 {
             to.push(cell(if piece.kind == GROUPS { GROUPS } else { OWN }));
         }
