@@ -70,10 +70,19 @@ pub(crate) fn si(x: f64, unit: &str) -> String {
     }
 }
 
+/// `1 task`, `3 tasks`.
+pub(super) fn counted(count: u64, what: &str) -> String {
+    match count {
+        1 => format!("1 {what}"),
+        n => format!("{n} {what}s"),
+    }
+}
+
 /// A part of a whole: `3.4 %`, `56 %`.
 pub(crate) fn percent(part: f64) -> String {
     match 100.0 * part {
         p if p <= 0.0 => "0 %".to_owned(),
+        p if p < 0.05 => "<0.1 %".to_owned(),
         p if p < 9.95 => format!("{p:.1} %"),
         p => format!("{p:.0} %"),
     }

@@ -26,6 +26,7 @@ mod columns;
 mod facts;
 mod format;
 mod gantt;
+mod histogram;
 mod page;
 mod run;
 mod scatter;
@@ -186,6 +187,10 @@ fn panels(run: &Run<'_>, to: &mut Columns) -> Vec<Panel> {
             Drawing::Rows(of) => {
                 let rows = of(&run.subject);
                 (rows.title, spans::body(rows, id, run.span_ns, to))
+            }
+            Drawing::Bars(of) => {
+                let bars = of(&run.subject);
+                (bars.title, histogram::body(bars, id, bins_of(id), to))
             }
             Drawing::Own(_) => {
                 let own = PAGES.iter().find(|entry| entry.id == id);

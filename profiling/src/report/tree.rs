@@ -11,7 +11,7 @@ use super::format::{Body, TreeCells, TreeLevel, TreeRows};
 use super::gantt::part;
 use super::run::Run;
 use super::tasks;
-use crate::panels::tree::home;
+use crate::panels::tree::rows::home;
 use crate::trace::schema::Role;
 use std::collections::HashMap;
 
