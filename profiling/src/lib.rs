@@ -15,6 +15,7 @@
 //! | `inspect` | what a trace says: consistency, balance of time, parts, differences |
 //! | `models` | how long tasks take by their flops and their shapes, and which took longer than that |
 //! | [`account`] | what a trace says about why it took the time it took: bounds, causes, curves |
+//! | [`hints`] | why a run took longer than it might have, in plain words |
 //! | [`system`] | when asked for: the kernel's context switches, and counters per task |
 //!
 //! ```
@@ -46,6 +47,7 @@ pub mod account;
 mod clock;
 mod efficiency;
 pub mod export;
+pub mod hints;
 pub mod inspect;
 mod metrics;
 pub mod models;

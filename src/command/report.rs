@@ -2,6 +2,7 @@
 
 use super::failure::Failure;
 use super::findings;
+use super::hints;
 use super::page::{self, BAD, FAINT, NAME, Page, TITLE, WARN};
 use super::plot;
 use super::trace::{failure, open_whole};
@@ -47,6 +48,7 @@ pub fn run(args: &ReportArgs) -> Result<(), Failure> {
     page.gap();
     headline(&mut page, &trace)?;
     findings::rows(&mut page, &trace);
+    hints::rows(&mut page, &trace);
     page.gap();
     chart(&mut page, &grid);
     legend(&mut page, &grid);

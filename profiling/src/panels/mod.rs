@@ -22,7 +22,7 @@
 //! }
 //! ```
 
-mod axis;
+pub(crate) mod axis;
 pub(crate) mod chart;
 mod depth;
 mod durations;
