@@ -184,7 +184,13 @@ impl<'a> Findings<'a> {
 
     /// Processing units that the run's process could use; none where the trace does not say.
     pub fn units(&self) -> Option<u64> {
-        self.trace.manifest.machine.get("usable_units")?.as_u64()
+        let units = self
+            .trace
+            .manifest
+            .machine
+            .get("usable_units")?
+            .as_array()?;
+        (!units.is_empty()).then_some(units.len() as u64)
     }
 
     /// A worker's name.

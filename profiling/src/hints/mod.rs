@@ -93,8 +93,7 @@ impl Rule {
 
 /// What all rules say: causes before notes, each by how much of the workers' time they explain.
 pub fn all(findings: &Findings<'_>) -> Vec<Hint> {
-    let trace = findings.trace;
-    if trace.manifest.kind == TraceKind::Graph || trace.tables.tasks.is_empty() {
+    if findings.trace.manifest.kind == TraceKind::Graph {
         return Vec::new();
     }
     let mut out: Vec<_> = RULES.iter().flat_map(|r| r.apply(findings)).collect();
