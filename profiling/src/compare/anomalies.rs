@@ -100,7 +100,10 @@ impl AnomaliesCompared {
         }
         let [p, q] = out.anomalous;
         out.by_chance = p as f64 * q as f64 / out.pairs.max(1) as f64;
-        out.unmatched = [(first.len() as u64).saturating_sub(p), (second.len() as u64).saturating_sub(q)];
+        out.unmatched = [
+            (first.len() as u64).saturating_sub(p),
+            (second.len() as u64).saturating_sub(q),
+        ];
         out
     }
 }
