@@ -9,6 +9,7 @@
 //! | `trace` | what is left of a run on disk: tables that other programs read |
 //! | `export` | traces in the formats of other tools |
 //! | `panels` | pictures of a trace as SVG and PNG |
+//! | `report` | a run, or two, as one HTML file |
 //! | `palette` | which colour a codelet has in every picture |
 //! | `part` | files and folders that are complete or absent |
 //! | `efficiency` | what a parallel run lost to granularity, to slower tasks, to waiting and to the runtime |
@@ -54,6 +55,7 @@ pub mod panels;
 mod part;
 mod recorder;
 mod recording;
+pub mod report;
 pub mod system;
 pub mod trace;
 

@@ -62,6 +62,27 @@ pub fn codelet(name: &str) -> Colour {
     found.map_or(OTHER, |(_, colour)| *colour)
 }
 
+/// Colours for things that have none of their own, such as tree nodes: neighbours in this order differ most.
+const SERIES: [Colour; 9] = [
+    Colour::new(0x33_22_88),
+    Colour::new(0xDD_CC_77),
+    Colour::new(0x11_77_33),
+    Colour::new(0x88_CC_EE),
+    Colour::new(0xCC_66_77),
+    Colour::new(0x44_AA_99),
+    Colour::new(0x88_22_55),
+    Colour::new(0x99_99_33),
+    Colour::new(0xAA_44_99),
+];
+
+/// The colour of the k-th of several; they repeat.
+pub fn series(k: usize) -> Colour {
+    SERIES[k % SERIES.len()]
+}
+
+/// A thread in a task, where tasks are not told apart.
+pub const EXECUTING: Colour = Colour::new(0x44_77_AA);
+
 /// The colour of what a thread did without a task: greys for nothing, warm for what it had to wait for.
 pub fn state(state: ThreadState) -> Colour {
     Colour::new(match state {

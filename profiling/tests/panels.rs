@@ -81,6 +81,7 @@ fn every_panel_draws_every_trace_within_its_page() {
             from_ns: Some(1),
             to_ns: Some(20_000),
             marked: BTreeSet::from([0, 3, 40]),
+            step_ns: Some(500),
         },
     ];
     for (name, trace) in samples() {

@@ -6,6 +6,7 @@
 //! | `solve` | `treeqr solve`: the whole way, with its summary and JSON |
 //! | `bench` | `treeqr bench`: schedulers compared, with statistics, table, JSON and CSV |
 //! | `plot`, `report`, `findings` | `treeqr plot`: pictures of a trace; `treeqr report`: a run on one screen, with what it could have been |
+//! | `html` | the report as a page for a browser, by `treeqr report` and `treeqr solve` |
 //! | `trace` | `treeqr trace`: what is in a trace, its rules, parts and differences |
 //! | `analyse`, `info`, `gallery`, `lists` | the other subcommands |
 //! | `input` | matrices, right-hand sides and orders from the words of the command line |
@@ -25,6 +26,7 @@ mod cli;
 mod failure;
 mod findings;
 mod gallery;
+mod html;
 mod info;
 mod input;
 mod limits;

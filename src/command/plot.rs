@@ -54,6 +54,9 @@ pub struct PlotArgs {
     /// Up to this time
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub to: Option<u64>,
+    /// Length of the steps of time in which loads and speeds are means [default: as short as can be seen]
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    pub step: Option<u64>,
     /// The picture; for `all` the folder of the pictures [default: NAME.svg or NAME.png, here]
     #[arg(long, short, value_name = "FILE|DIR")]
     pub output: Option<PathBuf>,
@@ -139,6 +142,7 @@ pub fn run(args: &PlotArgs) -> Result<(), Failure> {
             true => slow_tasks(&trace),
             false => BTreeSet::new(),
         },
+        step_ns: args.step,
     };
     let mut written = Vec::new();
     for (panel, path) in targets {

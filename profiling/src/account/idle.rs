@@ -244,7 +244,7 @@ fn length(spans: &[Span]) -> u64 {
 }
 
 /// The same moments as spans without overlap, by time, none empty.
-fn union(mut spans: Vec<Span>) -> Vec<Span> {
+pub(crate) fn union(mut spans: Vec<Span>) -> Vec<Span> {
     spans.retain(|s| s.0 < s.1);
     spans.sort_unstable();
     spans.dedup_by(|next, last| {

@@ -36,6 +36,7 @@ pub use curves::{
     transfers_over_time,
 };
 pub use delay::{Delay, Rate, Rates, delays, rates};
+pub(crate) use idle::union;
 pub use idle::{Idle, IdleCauses, WorkerIdle, idle};
 pub use memory::{
     HeldOverTime, MemoryOverTime, MemoryPeak, NodePeak, memory_over_time, memory_peak,

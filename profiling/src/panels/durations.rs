@@ -5,13 +5,13 @@ use super::font;
 use super::frame::{Form, Frame, Key, SMALL};
 use super::scene::{Anchor, Area, GREY, GRID, Scene, Stroke};
 use super::subject::Subject;
-use super::{PanelEntry, PanelOptions};
+use super::{Drawing, PanelEntry, PanelOptions};
 use std::collections::HashSet;
 
 pub(super) const ENTRY: PanelEntry = PanelEntry {
     name: "durations",
     about: "durations of tasks against their operations, by codelet, with lines of equal speed",
-    paint,
+    drawing: Drawing::Own(paint),
 };
 
 /// Dots of one codelet closer than this are one.

@@ -6,14 +6,14 @@ use super::frame::{Form, Frame, Key, SMALL};
 use super::lod::{Span, merged};
 use super::scene::{Anchor, Area, GREY, Scene};
 use super::subject::Subject;
-use super::{PanelEntry, PanelOptions};
+use super::{Drawing, PanelEntry, PanelOptions};
 use crate::palette::{self, Colour};
 use crate::trace::schema::ThreadState;
 
 pub(super) const ENTRY: PanelEntry = PanelEntry {
     name: "gantt",
     about: "workers over time: tasks by codelet, states below, idle time at the right",
-    paint,
+    drawing: Drawing::Own(paint),
 };
 
 /// Tasks shorter than this are put together.
@@ -110,7 +110,7 @@ fn paint(subject: &Subject<'_>, options: &PanelOptions) -> Scene {
         }
     }
     names(&mut frame, subject, &busy, row);
-    frame.marks();
+    frame.marks(&[]);
     frame.scene
 }
 

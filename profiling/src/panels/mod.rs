@@ -22,7 +22,8 @@
 //! }
 //! ```
 
-mod axis;
+pub(crate) mod axis;
+pub(crate) mod chart;
 mod depth;
 mod durations;
 mod font;
@@ -30,23 +31,28 @@ mod frame;
 mod gantt;
 mod gflops;
 pub mod grid;
-mod lod;
+pub(crate) mod lod;
 mod memory;
 mod png;
 mod ready;
 pub mod scene;
-mod shape;
+pub(crate) mod shape;
+pub(crate) mod spans;
+mod stalls;
 mod steps;
-mod subject;
+pub(crate) mod subject;
+mod submitted;
 mod svg;
-mod tree;
+pub(crate) mod tree;
 
 pub use png::png;
 pub use svg::svg;
 
 use crate::part::{Part, PartError};
 use crate::trace::Trace;
+use chart::Chart;
 use scene::Scene;
+use spans::Rows;
 use std::collections::BTreeSet;
 use std::fs;
 use std::io;
@@ -59,6 +65,8 @@ pub static PANELS: &[PanelEntry] = &[
     tree::ENTRY,
     memory::ENTRY,
     ready::ENTRY,
+    submitted::ENTRY,
+    stalls::ENTRY,
     gflops::ENTRY,
     depth::ENTRY,
     durations::ENTRY,
@@ -72,7 +80,18 @@ pub struct PanelEntry {
     pub name: &'static str,
     /// What it shows, in a sentence.
     pub about: &'static str,
-    paint: fn(&Subject<'_>, &PanelOptions) -> Scene,
+    pub(crate) drawing: Drawing,
+}
+
+/// What a panel is made of, for those who show it in another way than as a picture.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Drawing {
+    /// Curves over time.
+    Chart(fn(&Subject<'_>) -> Chart),
+    /// Spans on rows.
+    Rows(fn(&Subject<'_>) -> Rows),
+    /// A picture of its own.
+    Own(fn(&Subject<'_>, &PanelOptions) -> Scene),
 }
 
 /// What can be chosen.
@@ -86,6 +105,20 @@ pub struct PanelOptions {
     pub to_ns: Option<u64>,
     /// Tasks to show in full colour, the others pale. All in full colour where empty.
     pub marked: BTreeSet<u32>,
+    /// Length of the steps of time in which loads and speeds are means; as short as can be seen where not given.
+    pub step_ns: Option<u64>,
+}
+
+impl PanelOptions {
+    /// Windows of time across `width` units of the page: some units wide, or as long as the user has said, and never narrower than
+    /// a unit.
+    fn windows(&self, subject: &Subject<'_>, width: f64) -> usize {
+        let count = match self.step_ns {
+            Some(step) => ((subject.to - subject.from) / step.max(1) as f64).ceil(),
+            None => width / 4.0,
+        };
+        count.clamp(1.0, width.max(1.0)) as usize
+    }
 }
 
 /// Width of a page, if nobody says another.
@@ -178,7 +211,11 @@ impl PanelEntry {
             return Err(PanelError::Page { width, height });
         }
         let subject = Subject::new(trace, options)?;
-        Ok((self.paint)(&subject, options))
+        Ok(match self.drawing {
+            Drawing::Chart(of) => chart::paint(&of(&subject), &subject, options),
+            Drawing::Rows(of) => spans::paint(&of(&subject), &subject, options),
+            Drawing::Own(paint) => paint(&subject, options),
+        })
     }
 }
 

@@ -9,7 +9,7 @@ use super::lod::{Span, merged};
 use super::scene::{Anchor, Area, GREY, INK, Scene, Stroke};
 use super::steps::spread;
 use super::subject::Subject;
-use super::{PanelEntry, PanelOptions};
+use super::{Drawing, PanelEntry, PanelOptions};
 use crate::palette::{self, Colour};
 use crate::trace::schema::{FrontKind, Role};
 use std::collections::{BTreeMap, HashMap};
@@ -17,7 +17,7 @@ use std::collections::{BTreeMap, HashMap};
 pub(super) const ENTRY: PanelEntry = PanelEntry {
     name: "tree",
     about: "the elimination tree over time: life and load of every front, assemblies, subtrees",
-    paint,
+    drawing: Drawing::Own(paint),
 };
 
 /// Width of a time step.
@@ -31,15 +31,15 @@ const LIFE: Colour = Colour::new(0xAA_AA_AA);
 
 /// A row: a front, and the groups below it.
 #[derive(Default)]
-struct Row {
-    node: u32,
+pub(crate) struct Row {
+    pub node: u32,
     /// From the first allocation to the last release.
-    life: Option<(f64, f64)>,
+    pub life: Option<(f64, f64)>,
     /// Tasks of the front itself.
-    tasks: Vec<(f64, f64)>,
-    assemblies: Vec<(f64, f64)>,
+    pub tasks: Vec<(f64, f64)>,
+    pub assemblies: Vec<(f64, f64)>,
     /// Groups whose parent it is, or which it is itself.
-    groups: Vec<(f64, f64)>,
+    pub groups: Vec<(f64, f64)>,
 }
 
 fn paint(subject: &Subject<'_>, options: &PanelOptions) -> Scene {
@@ -84,7 +84,7 @@ fn paint(subject: &Subject<'_>, options: &PanelOptions) -> Scene {
         }
     }
     edges(&mut frame, subject, &bands, band);
-    frame.marks();
+    frame.marks(&[]);
     frame.scene
 }
 
@@ -97,7 +97,7 @@ fn load_colour(load: f64, workers: f64) -> Colour {
 }
 
 /// The front in whose row a front is drawn.
-fn home(subject: &Subject<'_>, node: u32) -> u32 {
+pub(crate) fn home(subject: &Subject<'_>, node: u32) -> u32 {
     let Some(front) = subject.front(node) else {
         return node;
     };
@@ -116,7 +116,7 @@ fn home(subject: &Subject<'_>, node: u32) -> u32 {
 }
 
 /// By the first submission of a task for the node, or for a group in its row.
-fn rows(subject: &Subject<'_>) -> Vec<Row> {
+pub(crate) fn rows(subject: &Subject<'_>) -> Vec<Row> {
     let mut rows: Vec<Row> = Vec::new();
     let mut of_node: HashMap<u32, usize> = HashMap::new();
     let mut tasks: Vec<_> = subject.tasks().iter().collect();

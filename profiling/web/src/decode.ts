@@ -89,6 +89,7 @@ export function decode(bytes: Uint8Array, column: Column): Numbers {
     case "plain":
       return plain(bytes, column.type);
     case "varint":
+    case "zigzag":
     case "delta":
       return variable(bytes, column);
     default:
@@ -104,6 +105,7 @@ function plain(bytes: Uint8Array, type: NumberType): Numbers {
 
 function variable(bytes: Uint8Array, column: Column): Numbers {
   const out: Numbers = new ARRAYS[column.type](column.length);
+  const signed = column.coding !== "varint";
   const delta = column.coding === "delta";
   let at = 0;
   let sum = 0;
@@ -125,12 +127,9 @@ function variable(bytes: Uint8Array, column: Column): Numbers {
       scale *= 128;
     }
     if (at > bytes.length || byte >= 128 || byte === undefined) throw new Broken(`column ${column.name} is cut off`);
-    if (delta) {
-      sum += value % 2 === 0 ? value / 2 : -(value + 1) / 2;
-      out[k] = sum;
-    } else {
-      out[k] = value;
-    }
+    if (signed) value = value % 2 === 0 ? value / 2 : -(value + 1) / 2;
+    if (delta) value = sum += value;
+    out[k] = value;
   }
   if (at !== bytes.length) throw new Broken(`column ${column.name} has bytes left over`);
   return out;

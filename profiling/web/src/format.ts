@@ -6,7 +6,7 @@
 export const VERSION = 1;
 
 export type Col = string;
-export type Coding = "plain" | "varint" | "delta";
+export type Coding = "plain" | "varint" | "zigzag" | "delta";
 export type NumberType = "u8" | "u16" | "u32" | "f32" | "f64";
 
 export interface Column {
@@ -87,11 +87,9 @@ export interface GanttPanel extends PanelHead {
 
 export interface TreeLevel {
   each: number;
+  rows: number;
   bins: number;
-  band: Col;
-  bin: Col;
-  load: Col;
-  kind: Col;
+  cells: { band: Col; bin: Col; load: Col; kind: Col };
 }
 
 export interface TreePanel extends PanelHead {
@@ -103,6 +101,7 @@ export interface TreePanel extends PanelHead {
 
 export interface Series {
   name: string;
+  note: string | null;
   colour: string;
   bins: { mean: Col; max: Col };
   steps: { time: Col; value: Col } | null;
@@ -126,19 +125,28 @@ export interface ChartPanel extends PanelHead {
   kind: "chart";
   form: "stack" | "lines" | "steps";
   unit: string;
+  // Whether the unit takes prefixes, or is what is counted.
+  si: boolean;
   series: Series[];
   rules: Rule[];
   spans: Span[];
+  // Why there is nothing to draw.
+  instead: string | null;
 }
 
 export interface SpansPanel extends PanelHead {
   kind: "spans";
   lanes: string[];
+  notes: string[];
+  heading: string;
   kinds: Kind[];
   lane: Col;
-  of: Col;
+  kind_of: Col;
   start: Col;
   duration: Col;
+  axis: [number, number] | null;
+  least: boolean;
+  instead: string | null;
 }
 
 export interface ScatterPanel extends PanelHead {
@@ -153,9 +161,11 @@ export interface ScatterPanel extends PanelHead {
 
 export interface HistogramPanel extends PanelHead {
   kind: "histogram";
+  of: "flops" | "duration";
   edges_ln: [number, number];
   bins: number;
-  groups: { name: string; colour: string; kind: string; count: Col; target: Col | null }[];
+  groups: { name: string; note: string | null; colour: string; kind: string; count: Col; target: Col | null }[];
+  instead: string | null;
 }
 
 export interface ShapePanel extends PanelHead {

@@ -55,9 +55,6 @@ export function moment(ns: number, window_ns: number): string {
 export const count = (value: number): string =>
   Math.abs(value) < 1e15 ? Math.round(value).toString().replace(/\B(?=(\d{3})+$)/g, THIN) : value.toPrecision(4);
 
-export const bytes = (value: number, digits = 4): string =>
-  prefixed(value, digits, 1024, ["", "Ki", "Mi", "Gi", "Ti"], "B");
-
 export const si = (value: number, unit = "", digits = 4): string =>
   Math.abs(value) < 1 && value !== 0
     ? `${value < 0 ? "−" : ""}${trimmed(Math.abs(value), Math.min(digits, 3))}${unit === "" ? "" : THIN + unit}`
@@ -66,11 +63,11 @@ export const si = (value: number, unit = "", digits = 4): string =>
 export const percent = (fraction: number): string =>
   `${(fraction * 100).toFixed(fraction > 0 && fraction < 0.0995 ? 1 : 0)}${THIN}%`;
 
-// A value of a chart, by the unit that the panel names.
-export function quantity(value: number, unit: string, digits = 4): string {
-  if (unit === "bytes" || unit === "B") return bytes(value, digits);
+// A value by its unit: with a prefix, or as a count of something.
+export function quantity(value: number, unit: string, takesPrefix: boolean, digits = 4): string {
   if (unit === "ns") return duration(value, digits);
-  if (unit === "flops" || unit === "Flop") return si(value, "Flop", digits);
-  if (unit === "" || /^[kMGT]/.test(unit)) return si(value, "", digits) + (unit === "" ? "" : THIN + unit);
-  return `${si(value, "", digits)}${THIN}${unit}`;
+  if (unit === "part") return percent(value);
+  if (takesPrefix) return si(value, unit, digits);
+  const text = Math.abs(value) >= 1e5 ? count(value) : trimmed(Math.abs(value), digits);
+  return `${value < 0 && Math.abs(value) < 1e5 ? "−" : ""}${text}${unit === "" ? "" : ` ${unit}`}`;
 }

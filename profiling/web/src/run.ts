@@ -57,8 +57,8 @@ export function once<T>(make: () => T): () => T {
 
 export function runOf(head: RunHead, columns: Columns, index: number): Run {
   const column = (name: string): Numbers => (columns.has(name) ? columns.get(name) : new Uint32Array(0));
-  const start = columns.get("tasks.start");
-  const count = start.length;
+  const gap = columns.get("tasks.gap");
+  const count = gap.length;
   const lane = columns.get("tasks.lane");
   if (lane.length !== head.workers.length + 1 || lane[lane.length - 1] !== count) {
     throw new Broken(`run ${head.name}: its tasks do not fit its workers`);
@@ -66,10 +66,11 @@ export function runOf(head: RunHead, columns: Columns, index: number): Run {
   const mark = columns.get("tasks.mark");
   const named = { id: "tasks.id", codelet: "tasks.codelet", node: "tasks.node", duration: "tasks.duration" };
   for (const name of Object.values(named)) {
-    if (columns.get(name).length !== count) throw new Broken(`run ${head.name}: ${name} is not as long as tasks.start`);
+    if (columns.get(name).length !== count) throw new Broken(`run ${head.name}: ${name} is not as long as tasks.gap`);
   }
   const tasks: Tasks = {
-    count, lane, start, mark,
+    count, lane, mark,
+    start: starts(lane, gap, columns.get(named.duration)),
     id: columns.get(named.id),
     codelet: columns.get(named.codelet),
     node: columns.get(named.node),
@@ -94,6 +95,19 @@ export function runOf(head: RunHead, columns: Columns, index: number): Run {
     rowsOfNode: (node) => nodes()(node),
     tree: treeOf(column),
   };
+}
+
+// Gaps are from the end of the task before on the worker.
+function starts(lane: Numbers, gap: Numbers, duration: Numbers): Float64Array {
+  const out = new Float64Array(gap.length);
+  for (let w = 0; w + 1 < lane.length; w += 1) {
+    let end = 0;
+    for (let row = lane[w]; row < lane[w + 1]; row += 1) {
+      out[row] = end + gap[row];
+      end = out[row] + duration[row];
+    }
+  }
+  return out;
 }
 
 function rowsWith(mark: Numbers, bit: number): Uint32Array {

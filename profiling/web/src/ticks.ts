@@ -21,12 +21,6 @@ export function ticks(from: number, to: number, most: number): { values: number[
   return { values, step };
 }
 
-// Marks for bytes: steps of 1, 2, 5 within the largest binary unit that fits.
-export function byteTicks(to: number, most: number): number[] {
-  const unit = 1024 ** Math.max(0, Math.floor(Math.log2(Math.max(to, 1)) / 10));
-  return ticks(0, to / unit, most).values.map((value) => value * unit);
-}
-
 export interface TimeAxis {
   ticks: { at: number; label: string }[];
   minor: number[];

@@ -33,7 +33,7 @@ export function encode(values: ArrayLike<number>, type: NumberType, coding: Codi
   for (let k = 0; k < values.length; k += 1) {
     if (coding === "varint") leb(values[k], out);
     else {
-      const change = values[k] - last;
+      const change = values[k] - (coding === "delta" ? last : 0);
       leb(change >= 0 ? 2 * change : -2 * change - 1, out);
       last = values[k];
     }

@@ -36,7 +36,7 @@ export function example(wish: Partial<Wish> = {}): Example {
         { label: "Workers in tasks", text: "71 % and 68 %", note: "nothing was ready: 20 % and 24 %" },
       ],
       panels: [
-        { id: "cumulative", title: "Work done", about: "Operations done since the beginning, of both runs, and how far A is ahead.", kind: "chart", form: "lines", unit: "flop",
+        { id: "cumulative", title: "Work done", about: "Operations done since the beginning, of both runs, and how far A is ahead.", kind: "chart", form: "lines", unit: "flop", si: true, instead: null,
           series: [series(out, "A", "#1f5fa8", "cmp.a", curves[0]), series(out, "B", "#b4541a", "cmp.b", curves[1]), series(out, "A − B", "#6b6862", "cmp.d", difference)], rules: [], spans: [] },
         { id: "by-codelet-difference", title: "By codelet", about: "Time in tasks of both runs.", kind: "table", nodes: null,
           columns: [{ title: "Codelet", unit: "", align: "left" }, { title: "A", unit: "ns", align: "right" }, { title: "B", unit: "ns", align: "right" }],
@@ -53,7 +53,7 @@ const BINS = 2048;
 
 function series(out: Writer, name: string, colour: string, key: string, values: ArrayLike<number>, max?: ArrayLike<number>): Series {
   const mean = out.put(`${key}.mean`, "f32", "plain", values);
-  return { name, colour, bins: { mean, max: out.put(`${key}.max`, "f32", "plain", max ?? values) }, steps: null };
+  return { name, note: null, colour, bins: { mean, max: out.put(`${key}.max`, "f32", "plain", max ?? values) }, steps: null };
 }
 
 function cumulative(_out: Writer, _key: string, tasks: Task[], span: number): Float64Array {
@@ -84,7 +84,7 @@ function one(made: Made, workers: number, index: number) {
   out.put("tasks.id", "u32", "delta", all((t) => t.id));
   out.put("tasks.codelet", "u8", "plain", all((t) => t.codelet));
   out.put("tasks.node", "u32", "delta", all((t) => t.node));
-  out.put("tasks.start", "f64", "delta", all((t) => t.start));
+  out.put("tasks.gap", "f64", "zigzag", rows.map((t, k) => t.start - (rows[k - 1]?.lane === t.lane ? rows[k - 1].start + rows[k - 1].duration : 0)));
   out.put("tasks.duration", "f64", "varint", all((t) => t.duration));
   out.put("tasks.ready", "f64", "varint", all((t) => t.start - t.ready));
   out.put("tasks.flops", "f64", "varint", all((t) => Math.round(t.flops)));
@@ -209,8 +209,8 @@ function panels(made: Made, rows: Task[], workers: number, out: Writer, models: 
     }
     const keys = [...cells.keys()].sort((a, b) => a - b);
     const put = (name: string, type: "u8" | "u32", f: (key: number) => number): string => out.put(`tree.${bins}.${name}`, type, type === "u8" ? "plain" : "delta", keys.map(f));
-    return { each, bins, band: put("band", "u32", (key) => Math.floor(key / 4 / bins)), bin: put("bin", "u32", (key) => Math.floor(key / 4) % bins),
-      load: put("load", "u8", (key) => Math.max(1, Math.min(255, Math.round(((cells.get(key) ?? 0) / workers) * 255)))), kind: put("kind", "u8", (key) => key % 4) };
+    return { each, rows: Math.ceil(nodes.length / each), bins, cells: { band: put("band", "u32", (key) => Math.floor(key / 4 / bins)), bin: put("bin", "u32", (key) => Math.floor(key / 4) % bins),
+      load: put("load", "u8", (key) => Math.max(1, Math.min(255, Math.round(((cells.get(key) ?? 0) / workers) * 255)))), kind: put("kind", "u8", (key) => key % 4) } };
   });
   const tree: Panel = {
     id: "tree", title: "Elimination tree over time", about: "A row a front in the order of submission: its life, its load, assemblies inset in green, slow tasks as dots.", kind: "tree",
@@ -219,27 +219,27 @@ function panels(made: Made, rows: Task[], workers: number, out: Writer, models: 
   };
   const depths = [...new Set(nodes.map((n) => n.depth))].sort();
   const depth: Panel = {
-    id: "depth", title: "Workers by depth of the tree", about: "Workers in tasks by the depth of their node; the root is the darkest.", kind: "chart", form: "stack", unit: "workers",
+    id: "depth", title: "Workers by depth of the tree", about: "Workers in tasks by the depth of their node; the root is the darkest.", kind: "chart", form: "stack", unit: "workers", si: false, instead: null,
     series: depths.map((d, k) => series(out, `depth ${d}`, ["#332288", "#4477aa", "#66ccee", "#aaddcc", "#ddeebb"][k % 5], `depth.${d}`, load(tasks, span, (t) => nodes[t.node].depth === d))),
     rules: [{ value: workers, name: "workers", colour: "#c8281e", dashed: true }], spans: [],
   };
   const memory = load(tasks, span, () => true).map((v, k) => v * 1.6e7 * Math.sin((k / BINS) * Math.PI) + 4e6);
   const steps = Array.from({ length: 900 }, (_, k) => ({ time: Math.round((k / 900) * span), value: memory[Math.floor((k / 900) * BINS)] }));
   const memoryPanel: Panel = {
-    id: "memory", title: "Memory", about: "Bytes of fronts and factors over time; the prediction is that of a sequential run.", kind: "chart", form: "steps", unit: "bytes",
+    id: "memory", title: "Memory", about: "Bytes of fronts and factors over time; the prediction is that of a sequential run.", kind: "chart", form: "steps", unit: "B", si: true, instead: null,
     series: [{ ...series(out, "fronts and factors", "#117733", "memory", memory), steps: { time: out.put("memory.time", "f64", "delta", steps.map((s) => s.time)), value: out.put("memory.value", "f64", "plain", steps.map((s) => s.value)) } }],
     rules: [{ value: 1.5e8, name: "limit", colour: "#c8281e", dashed: false }, { value: 1.15e8, name: "predicted", colour: "#1f5fa8", dashed: true }], spans: [],
   };
   const few = [[0.02, 0.05], [0.7, 0.93]];
   const ready: Panel = {
-    id: "ready", title: "Ready tasks", about: "Tasks that could run and that no worker had taken. Red: fewer than workers.", kind: "chart", form: "lines", unit: "tasks",
+    id: "ready", title: "Ready tasks", about: "Tasks that could run and that no worker had taken. Red: fewer than workers.", kind: "chart", form: "lines", unit: "tasks", si: false, instead: null,
     series: [series(out, "ready", "#4477aa", "ready", load(tasks, span, (t) => t.ready < t.start).map((v) => v * 1.4), load(tasks, span, () => true).map((v) => v * 1.9))],
     rules: [{ value: workers, name: "workers", colour: "#c8281e", dashed: true }],
     spans: [{ start: out.put("few.start", "f64", "delta", few.map((f) => Math.round(f[0] * span))), end: out.put("few.end", "f64", "delta", few.map((f) => Math.round(f[1] * span))), colour: "#c8281e", name: "fewer ready than workers" }],
   };
   const stalls: Panel = {
-    id: "stalls", title: "Submission", about: "When the submission waited, and what for.", kind: "spans", lanes: ["submission", "recorder"], kinds: [{ name: "window full", colour: "#eecc66" }, { name: "memory full", colour: "#cc3311" }],
-    lane: out.put("stalls.lane", "u8", "plain", [0, 0, 0, 1]), of: out.put("stalls.kind", "u8", "plain", [0, 1, 0, 1]), start: out.put("stalls.start", "f64", "delta", [0.1, 0.3, 0.5, 0.6].map((v) => Math.round(v * span))), duration: out.put("stalls.duration", "f64", "varint", [0.03, 0.1, 0.01, 0.002].map((v) => Math.round(v * span))),
+    id: "stalls", title: "Submission", about: "When the submission waited, and what for.", kind: "spans", lanes: ["submission", "recorder"], notes: ["14 %", "0.2 %"], heading: "of the run", axis: null, least: true, instead: null, kinds: [{ name: "window full", colour: "#eecc66" }, { name: "memory full", colour: "#cc3311" }],
+    lane: out.put("stalls.lane", "u8", "plain", [0, 0, 0, 1]), kind_of: out.put("stalls.kind", "u8", "plain", [0, 1, 0, 1]), start: out.put("stalls.start", "f64", "delta", [0.1, 0.3, 0.5, 0.6].map((v) => Math.round(v * span))), duration: out.put("stalls.duration", "f64", "varint", [0.03, 0.1, 0.01, 0.002].map((v) => Math.round(v * span))),
   };
   const computing = rows.flatMap((t, row) => (models.includes(t.codelet) ? [row] : []));
   const ln = computing.map((row) => [Math.log(rows[row].flops), Math.log(rows[row].duration)]);
@@ -264,11 +264,11 @@ function panels(made: Made, rows: Task[], workers: number, out: Writer, models: 
   const bins = 12;
   const lo = Math.floor(xr[0] / Math.LN2);
   const histogram: Panel = {
-    id: "sizes", title: "Tasks by size", about: "How many tasks of which size ran where; the outline is what the area bound would give.", kind: "histogram", edges_ln: [lo * Math.LN2, (lo + bins) * Math.LN2], bins,
+    id: "sizes", title: "Tasks by size", about: "How many tasks of which size ran where; the outline is what the area bound would give.", kind: "histogram", of: "flops", instead: null, edges_ln: [lo * Math.LN2, (lo + bins) * Math.LN2], bins,
     groups: models.map((codelet) => {
       const counts = new Array<number>(bins).fill(0);
       for (const row of computing) if (rows[row].codelet === codelet) counts[Math.min(bins - 1, Math.max(0, Math.floor(Math.log2(rows[row].flops)) - lo))] += 1;
-      return { name: CODELETS[codelet][0], colour: CODELETS[codelet][2], kind: "cpu", count: out.put(`sizes.${codelet}`, "u32", "varint", counts), target: out.put(`sizes.${codelet}.target`, "f64", "plain", counts.map((c) => c * 0.9)) };
+      return { name: CODELETS[codelet][0], note: null, colour: CODELETS[codelet][2], kind: "on CPUs", count: out.put(`sizes.${codelet}`, "u32", "varint", counts), target: out.put(`sizes.${codelet}.target`, "f64", "plain", counts.map((c) => c * 0.9)) };
     }),
   };
   const x = new Float64Array(nodes.length);
@@ -281,8 +281,8 @@ function panels(made: Made, rows: Task[], workers: number, out: Writer, models: 
   const sizes = nodes.map((n) => tasks.filter((t) => t.node === n.id).reduce((s, t) => s + t.flops, 0));
   const shape: Panel = {
     id: "shape", title: "The tree", about: "Area by operations, colour by when it was worked on.", kind: "shape",
-    x: out.put("shape.x", "f32", "plain", x.map((v) => (v + 0.5) / leaves)), y: out.put("shape.y", "f32", "plain", nodes.map((n) => (n.depth + 0.5) / deepest)), size: out.put("shape.size", "f32", "plain", sizes),
-    parent: out.put("shape.parent", "u32", "varint", nodes.map((n) => (n.parent === null ? 0 : n.parent + 1))), node: out.put("shape.node", "u32", "delta", nodes.map((n) => n.id)), time: out.put("shape.time", "f64", "varint", nodes.map((n) => Math.round((lives[n.id][0] + lives[n.id][1]) / 2) + 1)),
+    x: out.put("shape.x", "f32", "plain", x.map((v) => (v + 0.5) / leaves)), y: out.put("shape.y", "f32", "plain", nodes.map((n) => (n.depth + 0.5) / deepest)), size: out.put("shape.size", "f32", "plain", sizes.map((v) => v / Math.max(...sizes))),
+    parent: out.put("shape.parent", "u32", "varint", nodes.map((n) => (n.parent === null ? 0 : n.parent + 1))), node: out.put("shape.node", "u32", "delta", nodes.map((n) => n.id)), time: out.put("shape.time", "f64", "zigzag", nodes.map((n) => Math.round((lives[n.id][0] + lives[n.id][1]) / 2))),
   };
   const largest = [...nodes].sort((a, b) => sizes[b.id] - sizes[a.id]).slice(0, 40);
   const table: Panel = {
