@@ -1,32 +1,30 @@
-// The whole page: head, bar, strip, cards, details; and what follows from what. Everything else draws or describes one thing.
+// The whole page: head, hints, bar, strip, cards, details; and what follows from what. Everything else draws or describes one thing.
 
-import { button, fill, h } from "../dom";
-import type { Panel, Report } from "../format";
-import type { Columns } from "../decode";
-import { drawn } from "../panels/index";
-import type { LegendEntry } from "../panels/panel";
+import { fill, h } from "../dom";
+import { moment } from "../number";
 import type { Run } from "../run";
-import { option, same, storeOf, withOption, type Selection, type State, type ThemeChoice } from "../state";
+import { neighbour, slowTasks, type Found } from "../search";
+import { once } from "../run";
+import { summary } from "../describe";
+import { same, storeOf, type Selection, type State } from "../state";
 import { DARK, LIGHT, type Theme } from "../theme";
 import { read, written } from "../url";
 import { around, type Window } from "../view";
-import { duration, moment } from "../number";
-import { cardOf, item, type Card } from "./card";
+import { barOf } from "./bar";
+import { cardsOf, type Data } from "./cards";
+import { detailsOf } from "./details";
 import { clockOf } from "./frame";
-import { headOf, NAMES } from "./head";
+import { headOf } from "./head";
+import { hintsOf, type Target } from "./hints";
 import { attach, type Hands } from "./input";
 import { listen } from "./keys";
+import { searchBox } from "./searchbox";
 import { stripOf } from "./strip";
 import { tooltipOf } from "./tooltip";
-import { viewOf, type Around, type View } from "./view";
+import type { Around } from "./view";
 
-export interface Data {
-  report: Report;
-  runs: Run[];
-  comparison: Columns | null;
-}
-
-export function open(root: HTMLElement, { report, runs, comparison }: Data): void {
+export function open(root: HTMLElement, data: Data): void {
+  const { report, runs } = data;
   const span = Math.max(...report.runs.map((run) => run.span_ns), 1);
   const store = storeOf(read(location.hash, span));
   const dark = matchMedia("(prefers-color-scheme: dark)");
@@ -40,22 +38,49 @@ export function open(root: HTMLElement, { report, runs, comparison }: Data): voi
   const line = h("div", { class: "line", hidden: true });
   const time = h("output", { class: "time", hidden: true });
   const band = h("div", { class: "band", hidden: true });
-  const column = h("main", {}, line, band);
 
-  const cards = cardsOf(report, runs, comparison, place);
+  const choose = (selection: Selection | null): void => {
+    if (!same(selection, store.state().selection)) store.set({ selection }, "jump");
+  };
+  const zoomTo = (selection: Selection): void => {
+    const window = windowOf(selection, runs, span);
+    if (window !== null) store.set({ selection, window }, "jump");
+  };
+  const cards = cardsOf(data, place, (run, node) => choose({ kind: "node", run, node }));
   const views = cards.flatMap((card) => card.views);
+  const go = ({ panel, window, selection }: Target): void => {
+    const { folded } = store.state();
+    store.set({ selection, folded: folded.filter((id) => id !== panel), ...(window === null ? {} : { window }) }, "jump");
+    document.getElementById(`panel-${panel ?? "gantt"}`)?.scrollIntoView({ behavior: "smooth", block: "start" });
+  };
+  const slow = once(() => slowTasks(runs));
+  const step = (by: 1 | -1): void => {
+    const { selection, window } = store.state();
+    const next = neighbour(slow(), selection, (window.from + window.to) / 2, by);
+    if (next === null) return;
+    const chosen: Selection = { kind: "task", run: next.run, id: next.id };
+    const inView = next.start >= window.from && next.start <= window.to;
+    store.set({ selection: chosen, ...(inView ? {} : { window: centred(window, next.start, span) }) }, "jump");
+  };
+  const answer = (found: Found): void => {
+    if (found.kind === "codelet") store.set({ codelet: found.codelet });
+    else if (found.kind === "slow") step(1);
+    else zoomTo(found.selection);
+  };
+
   const showBand = (left: number | null, right: number): void => {
     band.hidden = left === null;
     band.style.left = `${left ?? 0}px`;
     band.style.width = `${right - (left ?? 0)}px`;
   };
+  const search = searchBox(runs, answer);
+  const bar = barOf(runs, place, search.element, step);
   const strip = stripOf(runs, store, span, theme, showBand);
+  strip.element.append(time);
+  const details = detailsOf(runs, theme, { choose, zoom: zoomTo });
   const clock = clockOf(() => views, () => strip.paint());
-  const goTo = (selection: Selection | null, window: Window | null = null): void =>
-    store.set({ selection, ...(window === null ? {} : { window }) }, "jump");
-
   const hands: Hands = {
-    store, span, tooltip,
+    store, span, tooltip, choose, band: showBand,
     line(x, at) {
       line.hidden = time.hidden = x === null;
       if (x === null) return;
@@ -63,72 +88,70 @@ export function open(root: HTMLElement, { report, runs, comparison }: Data): voi
       const { from, to } = store.state().window;
       time.textContent = moment(at, to - from);
     },
-    band: showBand,
-    choose: (selection) => goTo(selection),
-    redraw: (view) => {
+    redraw(view) {
       clock.touch([view]);
-      for (const card of cards) if (card.views.includes(view)) card.update(store.state());
+      cards.find((card) => card.views.includes(view))?.update(store.state());
     },
   };
   for (const view of views) attach(view, hands);
 
-  const legend = h("div", { class: "legend codelets", "aria-label": "codelets" });
-  const windowText = h("output", { class: "window" });
-  const pale = h("input", { type: "checkbox", change: () => store.set({ pale: pale.checked }) });
-  const themes = h("select", { "aria-label": "colours of the page", change: () => store.set({ theme: themes.value as ThemeChoice }) },
-    ...["auto", "light", "dark"].map((value) => h("option", { value }, value)));
-  const reset = button("Whole run", () => store.set({ window: { from: 0, to: span } }, "jump"), { title: "show the whole run (key 0)" });
-  const bar = h("nav", { class: "bar" }, windowText, reset,
-    h("label", { title: "other tasks are pale" }, pale, "slow tasks stand out"), legend,
-    h("label", { class: "right" }, "Colours", themes));
-  const top = h("div", { class: "top" }, bar, strip.element);
-  strip.element.append(time);
-  column.prepend(top);
-  column.append(...cards.map((card) => card.element));
-  fill(root, headOf(report), column, foot(report), tooltip.element);
+  const column = h("main", {}, h("div", { class: "top" }, bar.element, strip.element), ...cards.map((card) => card.element), line, band);
+  fill(root, headOf(report), hintsOf(runs, span, go), column, foot(report.program), tooltip.element, details.element);
   listen(store, span, (key) => {
-    if (key === "clear") store.set({ selection: null, codelet: null }, "jump");
+    if (key === "search") search.focus();
+    else if (key === "clear") store.set({ selection: null, codelet: null }, "jump");
+    else step(key === "next" ? 1 : -1);
   });
 
   const update = (state: State): void => {
     document.documentElement.dataset["theme"] = theme().dark ? "dark" : "light";
-    const { from, to } = state.window;
-    fill(windowText, h("b", {}, duration(to - from, 3)), to - from >= span ? " whole run" : ` from ${moment(from, to - from)}`);
-    pale.checked = state.pale;
-    themes.value = state.theme;
-    fill(legend, ...codelets(runs, theme()).map((entry) => item(entry, place)));
+    bar.update(state);
+    details.update(state);
     for (const card of cards) card.update(state);
     clock.touch();
   };
   let timer = 0;
-  store.listen((state, before, step) => {
-    // The window alone changes with every movement: only what shows it follows.
-    const only = state.codelet === before.codelet && state.options === before.options && state.theme === before.theme
-      && state.folded === before.folded && state.pale === before.pale && same(state.selection, before.selection);
-    if (only) clock.touch();
-    if (only) fill(windowText, h("b", {}, duration(state.window.to - state.window.from, 3)), ` from ${moment(state.window.from, state.window.to - state.window.from)}`);
-    else update(state);
+  store.listen((state, before, kind) => {
+    // Movements change the window alone, many times a second.
+    const { window: _, ...rest } = state;
+    const moved = Object.entries(rest).every(([key, value]) => before[key as keyof State] === value);
+    if (moved) {
+      bar.window(state.window);
+      clock.touch(views.filter((view) => view.drawn.timed));
+    } else update(state);
     clearTimeout(timer);
     const hash = `#${written(state, span)}`;
-    if (step === "jump") remember(hash, true);
+    if (kind === "jump") remember(hash, true);
     else timer = window.setTimeout(() => remember(hash, false), 250);
   });
-  const back = (): void => store.set(read(location.hash, span));
-  window.addEventListener("popstate", back);
+  window.addEventListener("popstate", () => store.set(read(location.hash, span)));
   dark.addEventListener("change", () => update(store.state()));
-  // A new width, and whatever moves canvases into sight: folded panels, opened details.
+  // A new width, and whatever brings canvases into sight: folded panels, opened details.
   new ResizeObserver(() => clock.touch()).observe(column);
-  window.addEventListener("beforeprint", () => print(true));
-  window.addEventListener("afterprint", () => print(false));
   const print = (now: boolean): void => {
     printing = now;
     update(store.state());
     clock.all();
   };
+  window.addEventListener("beforeprint", () => print(true));
+  window.addEventListener("afterprint", () => print(false));
   update(store.state());
-  void around;
-  void option;
-  void withOption;
+}
+
+const centred = (window: Window, at: number, span: number): Window => {
+  const half = (window.to - window.from) / 2;
+  return around(at - half, at + half, span, 0);
+};
+
+export function windowOf(selection: Selection, runs: Run[], span: number): Window | null {
+  const run = runs[selection.run];
+  if (run === undefined) return null;
+  if (selection.kind === "node") {
+    const of = summary(run, selection.node);
+    return of === null || of.tasks === 0 ? null : around(of.from_ns, of.to_ns, span);
+  }
+  const row = run.rowOf(selection.id);
+  return row === null ? null : around(run.tasks.start[row], run.tasks.start[row] + run.tasks.duration[row], span, 8);
 }
 
 function remember(hash: string, step: boolean): void {
@@ -142,51 +165,7 @@ function remember(hash: string, step: boolean): void {
   }
 }
 
-function codelets(runs: Run[], theme: Theme): LegendEntry[] {
-  const names = new Map<string, LegendEntry>();
-  for (const run of runs) {
-    for (const codelet of run.head.codelets) names.set(codelet.name, { name: codelet.name, colour: theme.data(codelet.colour), codelet: codelet.name });
-  }
-  return [...names.values()];
-}
-
-function cardsOf(report: Report, runs: Run[], comparison: Columns | null, place: Around): Card[] {
-  const two = runs.length > 1;
-  const cards: Card[] = [];
-  const sections: { panels: Panel[]; of: { panel: Panel; run: Run; columns: Columns; name: string | null }[][] }[] = [];
-  if (report.comparison !== null && comparison !== null) {
-    const { panels } = report.comparison;
-    sections.push({ panels, of: panels.map((panel) => [{ panel, run: runs[0], columns: comparison, name: null }]) });
-  }
-  const ids = new Map<string, { panel: Panel; run: Run; columns: Columns; name: string | null }[]>();
-  for (const run of runs) {
-    for (const panel of run.head.panels) {
-      const entry = { panel, run, columns: run.columns, name: two ? `${NAMES[run.index]}  ${run.head.name}` : null };
-      ids.set(panel.id, [...(ids.get(panel.id) ?? []), entry]);
-    }
-  }
-  sections.push({ panels: [...ids.values()].map((entries) => entries[0].panel), of: [...ids.values()] });
-  for (const { of } of sections) {
-    for (const entries of of) {
-      const panel = entries[0].panel;
-      const shown: View[] = [];
-      const names: (string | null)[] = [];
-      entries.forEach((entry, k) => {
-        const other = entries[1 - k];
-        const peer = other === undefined ? null : { panel: other.panel, columns: other.columns };
-        const made = drawn({ panel: entry.panel, run: entry.run, columns: entry.columns, peer, span: place.span });
-        if (made === null) return;
-        shown.push(viewOf(made, panel.title, entry.run.index, place));
-        names.push(entry.name);
-      });
-      if (shown.length > 0) cards.push(cardOf(panel, shown, names, place));
-    }
-  }
-  return cards;
-}
-
-function foot(report: Report): HTMLElement {
-  return h("footer", {}, `${report.program}. `,
-    "Wheel with ctrl or ⌘: zoom. Drag: pan. Shift and drag, or drag on the time axis: zoom into a span. Double click: zoom in. ",
-    "Keys: arrows or wasd, 0 the whole run, / search, n and p from one slow task to the next, Esc.");
-}
+const foot = (program: string): HTMLElement =>
+  h("footer", {}, `${program}. `,
+    "Ctrl or ⌘ and wheel, or pinch: zoom. Drag: pan. Shift and drag, or drag on the time axis: zoom into a span. Double click: zoom in. ",
+    "Keys: arrows or wasd, 0 for the whole run, / search, n and p from one slow task to the next, Esc.");
