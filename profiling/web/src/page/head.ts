@@ -5,9 +5,12 @@ import type { Fact, Report, RunHead } from "../format";
 
 export const NAMES = ["A", "B"];
 
+// A number and its unit stay on one line.
+const tied = (text: string): string => text.replace(/(\d) (?=(%|[kMGT]?(B|flop|Flop\/s)|[nµm]?s)(?!\w))/g, "$1\u202f");
+
 export function factList(facts: Fact[], kind: string): HTMLElement {
   return h("dl", { class: kind }, ...facts.map((fact) =>
-    h("div", {}, h("dt", {}, fact.label), h("dd", {}, fact.text), fact.note === null ? null : h("dd", { class: "note" }, fact.note))));
+    h("div", {}, h("dt", {}, fact.label), h("dd", {}, tied(fact.text)), fact.note === null ? null : h("dd", { class: "note" }, tied(fact.note)))));
 }
 
 export function headOf(report: Report): HTMLElement {
@@ -27,9 +30,9 @@ export function headOf(report: Report): HTMLElement {
 
 // Facts that are read at a glance stay; the long list opens.
 function about(run: RunHead): HTMLElement {
-  const shown = 8;
-  const first = run.about.slice(0, shown);
-  const rest = run.about.slice(shown);
+  const later = (fact: Fact): boolean => fact.label.startsWith("--") || fact.label === "Program" || fact.label === "Command";
+  const first = run.about.filter((fact) => !later(fact));
+  const rest = run.about.filter(later);
   return h("div", { class: "facts" }, factList(first, "about"),
-    rest.length > 0 && h("details", {}, h("summary", {}, `${rest.length} more: program, command, options`), factList(rest, "about")));
+    rest.length > 0 && h("details", {}, h("summary", {}, "program, command, options"), factList(rest, "about")));
 }

@@ -42,7 +42,7 @@ export function tableOf(panel: TablePanel, choose: (node: number) => void): HTML
     }, { class: "sort" });
     return h("th", { scope: "col", class: column.align }, sort);
   });
-  const bars = panel.columns.map((column, k) => (column.unit === "part" ? Math.max(...panel.rows.map((row) => Number(row[k]) || 0), 1e-9) : 0));
+  const bars = panel.columns.map((column) => column.unit === "part");
   const draw = (): void => {
     const order = by === null ? panel.rows.map((_, k) => k) : sorted(panel.rows, by, down);
     heads.forEach((head, k) => head.setAttribute("aria-sort", k !== by ? "none" : down ? "descending" : "ascending"));
@@ -51,7 +51,7 @@ export function tableOf(panel: TablePanel, choose: (node: number) => void): HTML
       const said = text(cell, column?.unit ?? "");
       const node = panel.nodes?.[row] ?? -1;
       const link = k === 0 && node >= 0 ? button(said, () => choose(node), { class: "link" }) : said;
-      const bar = bars[k] > 0 && typeof cell === "number" ? `--part:${((100 * cell) / bars[k]).toFixed(1)}%` : null;
+      const bar = bars[k] === true && typeof cell === "number" ? `--part:${(100 * Math.min(Math.max(cell, 0), 1)).toFixed(1)}%` : null;
       return h("td", { class: `${column?.align ?? "left"}${bar === null ? "" : " part"}`, style: bar }, link);
     }))));
     more.hidden = all;

@@ -23,13 +23,22 @@ export function chart({ panel, run, columns, peer, span }: Scene<ChartPanel>): D
   const others = once(() => (peer === null ? [] : peer.panel.series.map((series) => curveOf(series, peer.columns, length))));
   const hidden = (state: State, name: string): boolean => option(state, `${panel.id}.${name}`, "1") === "0";
   const shown = (state: State): Curve[] => curves().filter((curve) => !hidden(state, curve.series.name));
-  const range = (state: State): [number, number] => {
-    const mine = extent(panel, shown(state));
-    const theirs = peer === null ? mine : extent(peer.panel, others().filter((curve) => !hidden(state, curve.series.name)));
-    return [Math.min(mine[0], theirs[0]), Math.max(mine[1], theirs[1])];
+  const known = new Map<string, [number, number]>();
+  // The axis follows the zoom in powers of two, because means over longer pixels are lower; panning leaves it alone.
+  const range = (f: Frame): [number, number] => {
+    const bins = curves()[0]?.mean.length ?? 1;
+    const each = 2 ** Math.max(0, Math.floor(Math.log2(((f.window.to - f.window.from) / f.plot.width / length) * bins)));
+    const key = `${each} ${panel.series.map((series) => Number(hidden(f.state, series.name))).join("")}`;
+    let found = known.get(key);
+    if (found === undefined) {
+      const mine = extent(panel, shown(f.state), each);
+      const theirs = peer === null ? mine : extent(peer.panel, others().filter((curve) => !hidden(f.state, curve.series.name)), each);
+      known.set(key, (found = [Math.min(mine[0], theirs[0]), Math.max(mine[1], theirs[1])]));
+    }
+    return found;
   };
   const y = (f: Frame): ((value: number) => number) => {
-    const [low, high] = range(f.state);
+    const [low, high] = range(f);
     return (value) => f.plot.y + f.plot.height * (1 - (value - low) / (high - low));
   };
 
@@ -37,7 +46,7 @@ export function chart({ panel, run, columns, peer, span }: Scene<ChartPanel>): D
     const scale = scaleOf(f.window, f.plot);
     const place = y(f);
     background(p, f);
-    axis(p, f, panel, range(f.state), place);
+    axis(p, f, panel, range(f), place);
     p.clip(f.plot);
     timeGrid(p, f);
     for (const highlight of panel.spans) {
@@ -68,8 +77,8 @@ export function chart({ panel, run, columns, peer, span }: Scene<ChartPanel>): D
   };
 }
 
-function extent(panel: ChartPanel, curves: Curve[]): [number, number] {
-  const high = panel.form === "stack" ? stacked(curves) : Math.max(0, ...curves.map((curve) => largest(curve)[1]));
+function extent(panel: ChartPanel, curves: Curve[], each: number): [number, number] {
+  const high = panel.form === "stack" ? stacked(curves, each) : Math.max(0, ...curves.map((curve) => largest(curve)[1]));
   const low = panel.form === "stack" ? 0 : Math.min(0, ...curves.map((curve) => largest(curve)[0]));
   // A limit far above all that happened would leave the curve flat: it is named at the edge instead.
   const near = panel.rules.map((rule) => rule.value).filter((value) => value <= 2.5 * high);
@@ -125,6 +134,8 @@ function line(p: Painter, f: Frame, scale: Scale, curve: Curve, place: (value: n
   const zero = place(0);
   let before: number | null = null;
   for (let x = f.plot.x; x < f.plot.x + f.plot.width; x += 1) {
+    // The curve ends with its run.
+    if (scale.ns(x) >= curve.span) break;
     const { mean, max } = valueAt(curve, scale.ns(x), scale.ns(x + 1));
     const at = place(steps ? max : mean);
     const top = place(max);
@@ -141,18 +152,26 @@ function line(p: Painter, f: Frame, scale: Scale, curve: Curve, place: (value: n
 }
 
 function rules(p: Painter, f: Frame, panel: ChartPanel, place: (value: number) => number): void {
-  const right = f.plot.x + f.plot.width;
-  for (const rule of panel.rules) {
+  const edge = f.plot.x + f.plot.width;
+  let last = { y: -Infinity, left: edge };
+  for (const rule of [...panel.rules].sort((a, b) => b.value - a.value)) {
+    let right = edge;
     const y = place(rule.value);
     const colour = f.theme.data(rule.colour);
-    const text = `${rule.name} ${quantity(rule.value, panel.si ? panel.unit : "", panel.si, 3)}`;
+    const text = rule.name;
     if (y < f.plot.y - 1) {
       p.text(right - 6, f.plot.y + 8, `↑ ${text}`, { colour, align: "right", size: 10.5 });
       continue;
     }
-    if (rule.dashed) dashed(p, f.plot.x, y, right, y, 1.2, colour, 6, 4);
-    else p.line(f.plot.x, y, right, y, 1.2, colour);
-    p.text(right - 6, y - 7 < f.plot.y + 2 ? y + 8 : y - 7, text, { colour, align: "right", size: 10.5 });
+    const label = y - 7 < f.plot.y + 2 ? y + 8 : y - 7;
+    const width = text.length * 5.9 + 8;
+    // Beside the one before where they would cover each other.
+    if (Math.abs(label - last.y) < 13) right = last.left - 6;
+    last = { y: label, left: right - 4 - width };
+    p.rect(right - 2 - width, label - 7, width, 14, withAlpha(f.theme.plot, 0.78));
+    if (rule.dashed) dashed(p, f.plot.x, y, edge, y, 1.2, colour, 6, 4);
+    else p.line(f.plot.x, y, edge, y, 1.2, colour);
+    p.text(right - 6, label, text, { colour, align: "right", size: 10.5 });
   }
 }
 

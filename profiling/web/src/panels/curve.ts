@@ -75,10 +75,17 @@ export function largest(curve: Curve): [number, number] {
   return [low, high];
 }
 
-// The highest that curves reach on top of each other. Over means: that is what is drawn.
-export function stacked(curves: Curve[]): number {
+// The highest that curves reach on top of each other, as means over `each` bins: that is what a pixel shows.
+export function stacked(curves: Curve[], each: number): number {
   const bins = Math.max(0, ...curves.map((curve) => curve.mean.length));
   let high = 0;
-  for (let k = 0; k < bins; k += 1) high = Math.max(high, curves.reduce((sum, curve) => sum + (curve.mean[k] ?? 0), 0));
+  let sum = 0;
+  for (let k = 0; k < bins; k += 1) {
+    for (const curve of curves) sum += curve.mean[k] ?? 0;
+    if ((k + 1) % each === 0 || k + 1 === bins) {
+      high = Math.max(high, sum / ((k % each) + 1));
+      sum = 0;
+    }
+  }
   return high;
 }

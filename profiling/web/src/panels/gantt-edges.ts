@@ -72,6 +72,7 @@ export function bounds(p: Painter, f: Frame, run: Run, scale: Scale): void {
   }
   const taken = [-Infinity, -Infinity];
   const right = f.plot.x + f.plot.width;
+  const texts: (() => void)[] = [];
   for (const flag of flags.sort((a, b) => a.at - b.at)) {
     const x = scale.x(flag.at);
     if (x < f.plot.x - 1 || x > right + 1) continue;
@@ -84,6 +85,9 @@ export function bounds(p: Painter, f: Frame, run: Run, scale: Scale): void {
     taken[row] = left ? x + 2 : begin + width;
     const y = f.plot.y - 10 - (1 - row) * 13;
     p.rect(x - 0.5, y + 5, 1, f.plot.y - y - 5, withAlpha(flag.colour, 0.7));
+    // So that a flag above does not cross the text.
+    if (row === 1) texts.push(() => p.rect(left ? x - width : x + 0.5, y - 6, width, 11, f.theme.paper));
     p.text(left ? x - 4 : x + 1, y, flag.text, { size: 10, colour: flag.colour, align: left ? "right" : "left" });
   }
+  for (const halo of texts) halo();
 }

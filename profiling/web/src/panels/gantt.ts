@@ -18,6 +18,9 @@ import { bounds, drawSelection } from "./gantt-edges";
 import { drawStates, stateAt, statesOf } from "./states";
 import type { Drawn, Frame, Hit, LegendEntry, Scene } from "./panel";
 
+// How strong states are behind tasks.
+const BEHIND = 0.45;
+
 export const laneHeight = (lanes: number): number =>
   lanes <= 4 ? 34 : lanes <= 12 ? 24 : lanes <= 24 ? 17 : lanes <= 64 ? 10 : Math.max(3, 640 / lanes);
 
@@ -78,7 +81,7 @@ export function gantt({ panel, run, columns, span }: Scene<GanttPanel>): Drawn {
     timeGrid(p, f);
     const shown = states();
     const only = show(f.state) === "states";
-    if (shown !== null) drawStates(p, f, shown, of, only ? 1 : 0.45);
+    if (shown !== null) drawStates(p, f, shown, of, only ? 1 : BEHIND);
     if (!only) {
       const ranges = head.workers.map((_, lane) =>
         rowsInView(tasks.start, tasks.duration, tasks.lane[lane], tasks.lane[lane + 1], f.window));
@@ -108,7 +111,8 @@ export function gantt({ panel, run, columns, span }: Scene<GanttPanel>): Drawn {
       { key: `${panel.id}.path`, label: "Critical path", choices: [["0", "off"], ["1", "on"]] },
     ],
     legend: (theme, state) =>
-      show(state) === "states" ? (panel.states?.kinds ?? []).map((kind): LegendEntry => ({ name: kind.name, colour: theme.data(kind.colour) })) : [],
+      (panel.states?.kinds ?? []).map((kind): LegendEntry => ({
+        name: kind.name, colour: show(state) === "states" ? theme.data(kind.colour) : mix(theme.plot, theme.data(kind.colour), BEHIND) })),
     words: `${lanes} workers over time, ${tasks.count} tasks, ${tasks.anomalous.length} of them slow`,
   };
 }

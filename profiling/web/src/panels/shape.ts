@@ -15,9 +15,10 @@ export function shape({ panel, run, columns }: Scene<ShapePanel>): Drawn {
     x: columns.get(panel.x), y: columns.get(panel.y), size: columns.get(panel.size),
     parent: columns.get(panel.parent), node: columns.get(panel.node), time: columns.get(panel.time),
   }));
+  // With room for the largest discs at the edges.
   const at = (f: Frame, k: number): [number, number] => {
     const { x, y } = data();
-    return toPixels(own.plane(), f.plot, x[k], 1 - y[k]);
+    return toPixels(own.plane(), f.plot, 0.025 + 0.95 * x[k], 0.96 - 0.9 * y[k]);
   };
   const radius = (f: Frame, k: number): number => {
     const plane = own.plane();

@@ -128,7 +128,7 @@ function arrows(p: Painter, f: Frame, rows: Rows, scale: Scale, { born, died, pa
 
 function paint(p: Painter, f: Frame, rows: Rows, scale: Scale, cells: Cell[]): void {
   const { load } = f.theme;
-  const shades = Array.from({ length: 33 }, (_, k) => ramp(load, 0.12 + 0.88 * (k / 32)));
+  const shades = Array.from({ length: 33 }, (_, k) => ramp(load, 0.22 + 0.78 * (k / 32)));
   const assembly = f.theme.data(ASSEMBLY);
   const slow: Cell[] = [];
   for (const cell of cells) {
@@ -150,11 +150,15 @@ function paint(p: Painter, f: Frame, rows: Rows, scale: Scale, cells: Cell[]): v
       else p.rect(x, y + gap, width, height - 2 * gap, shade);
     }
   }
-  const radius = Math.min(Math.max(rows.height * 0.22, 1.4), 3.4);
+  const radius = Math.min(Math.max(rows.height * 0.22, 1.2), 3.4);
+  // Dots of a row that would cover each other are one.
+  const last = new Map<number, number>();
   for (const cell of slow) {
     const y = rows.top(cell.row) + (rows.height * cell.rows) / 2;
     const x = (scale.x(cell.from) + scale.x(cell.to)) / 2;
-    if (!Number.isNaN(y) && x >= scale.left - 3 && x <= scale.right + 3) p.dot(x, y, radius, f.theme.alarm);
+    if (Number.isNaN(y) || x < scale.left - 3 || x > scale.right + 3 || Math.abs(x - (last.get(cell.row) ?? -Infinity)) < radius) continue;
+    last.set(cell.row, x);
+    p.dot(x, y, radius, f.theme.alarm);
   }
 }
 
@@ -189,7 +193,7 @@ function legendRamp(p: Painter, f: Frame): void {
   const width = 90;
   const x = f.plot.x + f.plot.width - width - 70;
   const y = f.plot.y - 13;
-  for (let k = 0; k < width; k += 3) p.rect(x + k, y, 3, 8, ramp(f.theme.load, 0.12 + 0.88 * (k / width)));
+  for (let k = 0; k < width; k += 3) p.rect(x + k, y, 3, 8, ramp(f.theme.load, 0.22 + 0.78 * (k / width)));
   p.text(x - 5, y + 4, "load 0", { size: 10, colour: f.theme.muted, align: "right" });
   p.text(x + width + 5, y + 4, "all workers", { size: 10, colour: f.theme.muted });
 }
