@@ -61,7 +61,7 @@ pub fn run(args: &ReportArgs) -> Result<(), Failure> {
     let mut page = Page::default();
     if let Some(path) = &target {
         let traces: Vec<&Trace> = traces.iter().collect();
-        args.html.write(&traces, path, &mut page)?;
+        args.html.write(&traces, &args.traces, path, &mut page)?;
     }
     if args.text || target.is_none() {
         if target.is_some() {

@@ -51,7 +51,8 @@ pub(crate) fn plain(x: f64) -> String {
 /// A time as a person writes it: `12.3 ms`.
 pub(crate) fn time(ns: f64) -> String {
     let (unit, length) = time_unit(ns / 3.0 * 10.0);
-    let x = ns / length;
+    // A sum of nothing is -0.
+    let x = ns / length + 0.0;
     match x {
         x if x >= 99.95 => format!("{x:.0} {unit}"),
         x if x >= 9.995 => format!("{x:.1} {unit}"),

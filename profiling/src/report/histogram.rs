@@ -21,7 +21,10 @@ pub(super) fn body(bars: Bars, id: &str, of: &'static str, to: &mut Columns) -> 
                 colour: group.colour.to_string(),
                 kind: group.name.clone(),
                 count: column("count", &group.counts),
-                target: group.targets.as_ref().map(|targets| column("target", targets)),
+                target: group
+                    .targets
+                    .as_ref()
+                    .map(|targets| column("target", targets)),
             });
         }
     }

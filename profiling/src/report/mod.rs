@@ -11,6 +11,7 @@
 //! | `facts` | title, figures in large, warnings |
 //! | `chart`, `spans`, `histogram` | panels that are made of the same models as the pictures of `panels` |
 //! | `gantt`, `tree`, `scatter`, `shape`, `table` | panels of the page alone, in the table `PAGES` |
+//! | `comparison` | two runs side by side |
 //! | `page` | the HTML around it |
 //!
 //! ```
@@ -23,6 +24,7 @@
 
 mod chart;
 mod columns;
+mod comparison;
 mod facts;
 mod format;
 mod gantt;
@@ -36,8 +38,9 @@ mod table;
 mod tasks;
 mod tree;
 
-use crate::account::idle;
-use crate::models::{self, GroupModel, Line};
+use crate::compare::{CompareError, compare_computed};
+use crate::hints;
+use crate::models::{GroupModel, Line};
 use crate::panels::{Drawing, PANELS, PanelError};
 use crate::part::{Part, PartError};
 use crate::trace::Trace;
@@ -49,18 +52,10 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// What can be chosen.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Options {
-    /// Of the prediction intervals beyond which a task is slow, between 0 and 1.
-    pub level: f64,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Options {
-            level: models::LEVEL,
-        }
-    }
+    /// What the runs are called, in their order; by their matrix, and by their scheduler where that is the same, if not given.
+    pub names: Vec<String>,
 }
 
 /// A report that was not made or not written.
@@ -81,6 +76,9 @@ pub enum ReportError {
         /// What is wrong with it.
         source: PanelError,
     },
+    /// Two traces that cannot be compared.
+    #[error(transparent)]
+    Compare(#[from] CompareError),
     /// The target exists.
     #[error("{path} exists already", path = path.display())]
     Exists {
@@ -242,53 +240,97 @@ fn sentence(text: &str) -> String {
 /// theirs.
 ///
 /// # Errors
-/// [`ReportError::Count`], and [`ReportError::Trace`] for a trace without tasks or one that says what cannot be.
-///
-/// # Panics
-/// If the level is not between 0 and 1.
+/// [`ReportError::Count`], [`ReportError::Trace`] for a trace without tasks or one that says what cannot be, and
+/// [`ReportError::Compare`].
 pub fn page(traces: &[&Trace], options: &Options) -> Result<String, ReportError> {
     let count = traces.len();
     if !(1..=2).contains(&count) {
         return Err(ReportError::Count { count });
     }
-    let (mut runs, mut blocks) = (Vec::new(), Vec::new());
+    let mut runs = Vec::new();
     for (k, trace) in traces.iter().enumerate() {
         let position = (count > 1).then_some(k);
         let failed = |source| ReportError::Trace { position, source };
-        let run = Run::of(trace, options.level).map_err(failed)?;
+        runs.push(Run::of(trace).map_err(failed)?);
+    }
+    let compared = match &mut runs[..] {
+        [a, b] => {
+            let found = compare_computed((a.trace, &a.computed), (b.trace, &b.computed))?;
+            a.mark_twice(found.anomalies.both.iter().map(|pair| pair.task[0]));
+            b.mark_twice(found.anomalies.both.iter().map(|pair| pair.task[1]));
+            Some(found)
+        }
+        _ => None,
+    };
+    let names = names(&runs, &options.names);
+    let (mut heads, mut blocks) = (Vec::new(), Vec::new());
+    for (run, name) in runs.iter().zip(&names) {
         let mut columns = Columns::default();
-        runs.push(head(&run, &mut columns));
+        heads.push(head(run, name.clone(), &mut columns));
         blocks.push(columns.bytes);
     }
-    let names: Vec<&str> = runs.iter().map(|run| run.name.as_str()).collect();
+    let comparison = compared.map(|found| {
+        let mut columns = Columns::default();
+        let span_ns = runs.iter().map(|run| run.span_ns).max().unwrap_or(1);
+        let tasks = runs.iter().map(|run| run.tasks().len()).max().unwrap_or(0);
+        let axis = chart::Axis::new(span_ns, tasks);
+        let head = comparison::head(&found, [&names[0], &names[1]], axis, &mut columns);
+        blocks.push(columns.bytes);
+        head
+    });
     let report = Report {
         version: format::VERSION,
         program: format!("treeqr {}", env!("CARGO_PKG_VERSION")),
         title: names.join(" and "),
-        runs,
-        comparison: None,
+        runs: heads,
+        comparison,
     };
     Ok(page::html(&report, &blocks))
 }
 
-fn head(run: &Run<'_>, to: &mut Columns) -> RunHead {
+/// What the runs are called, each differently.
+fn names(runs: &[Run<'_>], given: &[String]) -> Vec<String> {
+    let matrix = |run: &Run<'_>| run.trace.manifest.matrix_name().to_owned();
+    let same = runs.len() > 1 && runs.iter().all(|run| matrix(run) == matrix(&runs[0]));
+    let named = |(k, run): (usize, &Run<'_>)| match (given.get(k), same) {
+        (Some(name), _) => name.clone(),
+        (None, true) => format!("{}, {}", matrix(run), run.trace.manifest.run.scheduler),
+        (None, false) => matrix(run),
+    };
+    let mut out: Vec<String> = runs.iter().enumerate().map(named).collect();
+    if let [a, b] = &mut out[..]
+        && a == b
+    {
+        *a += " (first)";
+        *b += " (second)";
+    }
+    out
+}
+
+fn head(run: &Run<'_>, name: String, to: &mut Columns) -> RunHead {
     tasks::columns(run, to);
-    let idle = idle(run.trace);
+    let hints = hints::all(&run.computed.findings(run.trace));
     let panels = panels(run, to);
     let submitted = run.tasks().iter().map(|t| run.ns(t.submit_ns)).max();
     RunHead {
-        name: facts::name(run),
+        name,
         about: facts::about(run),
-        headline: facts::headline(run, &idle),
+        headline: facts::headline(run),
         warnings: facts::warnings(run),
-        hints: Vec::new(),
+        hints,
         span_ns: run.span_ns,
         submitted_ns: submitted.unwrap_or(0),
         last_ns: run.subject.last_ns,
         workers: workers(run),
         codelets: codelets(run),
         bounds: facts::bounds(run),
-        models: run.models.groups.iter().map(|g| model(run, g)).collect(),
+        models: run
+            .computed
+            .models
+            .groups
+            .iter()
+            .map(|g| model(run, g))
+            .collect(),
         panels,
         columns: std::mem::take(&mut to.heads),
     }
@@ -327,7 +369,7 @@ fn model(run: &Run<'_>, group: &GroupModel) -> ModelHead {
         kind: scatter::kind_name(group.kind),
         choice: group.chosen,
         why: group.why.clone(),
-        level: run.models.level,
+        level: run.computed.models.level,
         lines: group.lines().iter().map(|l| line(l, ends)).collect(),
     }
 }

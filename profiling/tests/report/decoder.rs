@@ -13,10 +13,12 @@ pub struct Run {
     columns: HashMap<String, Vec<f64>>,
 }
 
-/// The head of a page, and its runs.
+/// The head of a page, its runs, and last their comparison where there are two.
 pub fn decoded(html: &str) -> (Value, Vec<Run>) {
     let head: Value = serde_json::from_str(block(html, "report")).expect("JSON");
-    let runs = head["runs"].as_array().expect("runs").iter().enumerate();
+    let heads = head["runs"].as_array().expect("runs").iter();
+    let compared = Some(&head["comparison"]).filter(|head| !head.is_null());
+    let runs = heads.chain(compared).enumerate();
     let runs = runs.map(|(k, head)| {
         let packed = base64(block(html, &format!("data-{k}")));
         let mut bytes = Vec::new();

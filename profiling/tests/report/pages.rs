@@ -2,8 +2,8 @@
 
 use crate::common::{Shape, random};
 use crate::decoder::{Run, decoded, run_of};
-use crate::with_anomalies;
-use serde_json::Value;
+use crate::{anomalies, with_anomalies};
+use serde_json::{Value, json};
 use std::fs;
 use treeqr_profiling::account::{Steps, tasks_over_time};
 use treeqr_profiling::panels::PANELS;
@@ -57,7 +57,7 @@ fn samples() -> Vec<(String, Trace)> {
 
 /// Every number is one, and a null only where there may be nothing.
 fn whole(value: &Value, path: &str) {
-    const OPTIONAL: [&str; 9] = [
+    const OPTIONAL: [&str; 14] = [
         "comparison",
         "note",
         "bounds",
@@ -67,6 +67,11 @@ fn whole(value: &Value, path: &str) {
         "instead",
         "axis",
         "nodes",
+        "tasks",
+        "place",
+        "panel",
+        "from_ns",
+        "to_ns",
     ];
     match value {
         Value::Null => {
@@ -229,21 +234,78 @@ fn in_script(html: &str) -> &str {
 }
 
 #[test]
-fn two_traces_are_one_page() {
-    let traces = [random(Shape::small(1)), random(Shape::small(2))];
-    let html = page(&[&traces[0], &traces[1]], &Options::default()).unwrap();
+fn two_traces_are_one_page_with_their_comparison() {
+    let first = with_anomalies(Shape::small(5));
+    let mut second = with_anomalies(Shape::small(5));
+    // One that is slow in the first run only: it is the first of its list.
+    let lost = anomalies(&first).into_iter().min().unwrap();
+    let row = &mut second.tables.tasks[lost as usize];
+    row.end_ns = row.start_ns + 20 + row.flops / 10_000;
+    let html = page(&[&first, &second], &Options::default()).unwrap();
     let (head, runs) = decoded(&html);
-    assert_eq!(head["runs"].as_array().unwrap().len(), 2);
-    for (run, trace) in runs.iter().zip(&traces) {
+    whole(&head, "");
+    assert_eq!(runs.len(), 3);
+    for (run, trace) in runs.iter().zip([&first, &second]) {
         assert_eq!(run.column("tasks.id").len(), trace.tables.tasks.len());
     }
-    let count = |traces: &[&Trace]| page(traces, &Options::default()).unwrap_err();
-    assert!(matches!(count(&[]), ReportError::Count { count: 0 }));
-    let one = &traces[0];
+    assert_ne!(head["runs"][0]["name"], head["runs"][1]["name"]);
+    let compared = &runs[2];
+    for panel in compared.head["panels"].as_array().unwrap() {
+        named(compared, panel, "");
+    }
+    let only = compared.panel("slow-in-first").unwrap();
+    assert!(
+        only["tasks"]
+            .as_array()
+            .unwrap()
+            .contains(&json!([lost, lost]))
+    );
+    // What is marked as slow in both runs is in the list of those.
+    let both = compared.panel("slow-in-both").unwrap()["tasks"]
+        .as_array()
+        .unwrap();
+    for (k, run) in runs[..2].iter().enumerate() {
+        let marks = run.column("tasks.mark").iter().zip(run.column("tasks.id"));
+        let twice = marks.filter(|(mark, _)| **mark as u8 & 4 != 0);
+        let mut twice: Vec<u64> = twice.map(|(_, id)| *id as u64).collect();
+        twice.sort_unstable();
+        let mut listed: Vec<u64> = both.iter().map(|pair| pair[k].as_u64().unwrap()).collect();
+        listed.sort_unstable();
+        assert_eq!(twice, listed);
+        assert!(!twice.is_empty() && !twice.contains(&lost.into()));
+    }
+    // Both curves end with all operations, and their difference with none.
+    let last = |panel: &str, series: usize| {
+        let series = &compared.panel(panel).unwrap()["series"][series];
+        *compared.named(&series["steps"]["value"]).last().unwrap()
+    };
+    let flops: u64 = first.tables.tasks.iter().map(|task| task.flops).sum();
+    assert_eq!(last("flops-done", 0), f64::from(flops as f32));
+    assert_eq!(last("flops-done", 0), last("flops-done", 1));
+    assert_eq!(last("flops-difference", 0), 0.0);
+    let names = ["one", "other"].map(str::to_owned).to_vec();
+    let (head, _) = decoded(&page(&[&first, &second], &Options { names }).unwrap());
+    assert_eq!(head["title"], "one and other");
+}
+
+#[test]
+fn a_report_is_of_one_trace_or_two() {
+    let one = &random(Shape::small(1));
+    let failed = |traces: &[&Trace]| page(traces, &Options::default()).unwrap_err();
+    assert!(matches!(failed(&[]), ReportError::Count { count: 0 }));
     assert!(matches!(
-        count(&[one, one, one]),
+        failed(&[one, one, one]),
         ReportError::Count { count: 3 }
     ));
+    // Of different matrices there is a page too, and it says what cannot be compared.
+    let mut other = random(Shape::small(2));
+    other
+        .manifest
+        .matrix
+        .insert("name".into(), "another".into());
+    let (head, _) = decoded(&page(&[one, &other], &Options::default()).unwrap());
+    let notes = head["comparison"]["notes"].to_string();
+    assert!(notes.contains("different matrices"), "{notes}");
 }
 
 #[test]
