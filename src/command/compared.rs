@@ -76,7 +76,7 @@ fn headline(page: &mut Page, figures: &[Figure]) {
     head(
         page,
         "Whole",
-        &format!("{:<20} {a:>11} {b:>11} {d:>12}", ""),
+        &format!("{:<20} {a:>12} {b:>12} {d:>12}", ""),
     );
     let time = figures.iter().find(|f| f.name == "time in tasks");
     let all = time.map_or(0.0, |f| f.a.max(f.b));
@@ -99,7 +99,7 @@ fn headline(page: &mut Page, figures: &[Figure]) {
         let name = &figure.name;
         page.row(
             "",
-            &format!("{name:<20} {a:>11} {b:>11} {worse}{difference:>12}{worse:#}"),
+            &format!("{name:<20} {a:>12} {b:>12} {worse}{difference:>12}{worse:#}"),
         );
     }
 }
@@ -117,7 +117,7 @@ fn times(time_ns: [u64; 2], difference_ns: i64) -> String {
     let part = (time_ns[0] > 0).then(|| difference_ns as f64 / time_ns[0] as f64);
     let style = judged(difference_ns as f64, part);
     let difference = signed("ns", difference_ns as f64);
-    format!("{a:>10} {b:>10} {style}{difference:>11}{style:#}")
+    format!("{a:>9} {b:>9} {style}{difference:>10}{style:#}")
 }
 
 fn codelets(page: &mut Page, codelets: &[CodeletCompared]) {
@@ -125,7 +125,7 @@ fn codelets(page: &mut Page, codelets: &[CodeletCompared]) {
     head(
         page,
         "Codelets",
-        &format!("{:<15} {n:>11} {a:>10} {b:>10} {d:>11} {m:>7}", ""),
+        &format!("{:<12} {n:>10} {a:>9} {b:>9} {d:>10} {m:>8}", ""),
     );
     for c in codelets {
         let median = c
@@ -137,7 +137,7 @@ fn codelets(page: &mut Page, codelets: &[CodeletCompared]) {
         let (n, t) = (both(c.tasks), times(c.time_ns, c.difference_ns));
         page.row(
             "",
-            &format!("{:<15} {n:>11} {t} {style}{median:>7}{style:#}", c.codelet),
+            &format!("{:<12} {n:>10} {t} {style}{median:>8}{style:#}", c.codelet),
         );
     }
     if codelets.iter().any(|c| c.pairs > 0) {
@@ -154,14 +154,14 @@ fn nodes(page: &mut Page, nodes: &[NodeCompared]) {
     head(
         page,
         "Tree nodes",
-        &format!("{:<8} {n:>11} {a:>10} {b:>10} {d:>11} {l:>11}", ""),
+        &format!("{:<12} {n:>10} {a:>9} {b:>9} {d:>10} {l:>10}", ""),
     );
     for node in nodes.iter().take(TOLD) {
         let life = node
             .life_difference_ns()
             .map_or(String::new(), |ns| signed("ns", ns as f64));
         let (n, t) = (both(node.tasks), times(node.time_ns, node.difference_ns));
-        page.row("", &format!("{:<8} {n:>11} {t} {life:>11}", node.node));
+        page.row("", &format!("{:<12} {n:>10} {t} {life:>10}", node.node));
     }
     more(page, nodes.len());
 }
@@ -181,6 +181,13 @@ fn anomalies(page: &mut Page, found: &AnomaliesCompared) {
         count(found.only_second.len()),
     );
     page.styled("Slow tasks", &text, TITLE);
+    if found.unmatched != [0, 0] {
+        let [a, b] = found.unmatched.map(count);
+        page.prose(
+            "",
+            &format!("{a} and {b} more in tasks that are not shared"),
+        );
+    }
     let lists = [
         (
             "in both",
@@ -226,5 +233,5 @@ fn paired(task: &PairedTask) -> String {
     };
     let ((a, x), (b, y)) = (side(0), side(1));
     let name = format!("{}{tile} of {}", task.codelet, task.node);
-    format!("{name:<32} {x}{a:>16}{x:#} {y}{b:>15}{y:#}")
+    format!("{name:<29} {x}{a:>17}{x:#} {y}{b:>17}{y:#}")
 }

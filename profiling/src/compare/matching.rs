@@ -28,7 +28,7 @@ pub struct Matched {
     pub by: MatchedBy,
     /// Pairs.
     pub tasks: u64,
-    /// Of these, pairs with different numbers of operations: other tiles. Their times are not compared.
+    /// Of these, pairs with different numbers of operations or entries: other tiles. Their times are not compared.
     pub other_size: u64,
     /// Tasks of the first run without a partner, and of the second.
     pub only: [u64; 2],
@@ -69,7 +69,7 @@ impl Pairs {
             };
             (MatchedBy::Place, merged(&sorted(0, ta), &sorted(1, tb)))
         };
-        let other = rows.iter().filter(|(x, y)| ta[*x].flops != tb[*y].flops);
+        let other = rows.iter().filter(|(x, y)| !same_size(&ta[*x], &tb[*y]));
         let only = [ta, tb].map(|tasks| (tasks.len() - rows.len()) as u64);
         Pairs {
             matched: Matched {
@@ -101,12 +101,14 @@ impl Pairs {
         a: &'p Trace,
         b: &'p Trace,
     ) -> impl Iterator<Item = (usize, usize)> + 'p {
-        let flops = |t: &Trace, row: usize| t.tables.tasks[row].flops;
-        self.rows
-            .iter()
-            .copied()
-            .filter(move |&(x, y)| flops(a, x) == flops(b, y))
+        let same = |&(x, y): &(usize, usize)| same_size(&a.tables.tasks[x], &b.tables.tasks[y]);
+        self.rows.iter().copied().filter(same)
     }
+}
+
+/// As many operations, and as many entries moved: copies have no operations.
+fn same_size(x: &Task, y: &Task) -> bool {
+    x.flops == y.flops && x.coefficients == y.coefficients
 }
 
 /// Equal places side by side, as long as both have one.

@@ -5,7 +5,8 @@
 //!
 //! | | |
 //! | --- | --- |
-//! | the longest chain is less than 70 % of the run | the order: another one could have kept more tasks ready |
+//! | half of it is the excess of anomalous tasks over their model | these tasks: a perturbation, not the graph |
+//! | else the longest chain is less than 70 % of the run | the order: another one could have kept more tasks ready |
 //! | else at most three tree nodes have half of the starved time, and the first is in tiles | its tiles are too large, unless they are smaller than 64 columns already |
 //! | the same, and the first stays whole | a subtree is too large: it is one task |
 //! | else | the tree is too thin: one small front after the other, and no tile can change that |
@@ -15,7 +16,7 @@
 
 use super::words::{percent, plural, time};
 use super::{Fact, Findings, Hint, Place, Rule, Severity};
-use crate::account::{Span, cut, submitting, union};
+use crate::account::{Span, cut, duration_ns, submitting, union};
 use crate::trace::schema::{Front, FrontKind, ThreadState};
 use std::collections::HashMap;
 
@@ -29,6 +30,8 @@ pub(super) const RULE: Rule = Rule {
 const STARVED: f64 = 0.10;
 /// The longest chain, as a part of the run, below which the order is to blame.
 const CHAIN: f64 = 0.7;
+/// Part of the starved time that anomalous tasks are to blame for.
+const BESIDE_SLOW: f64 = 0.5;
 /// So few nodes have half of the starved time where it is not the tree.
 const FEW_NODES: usize = 3;
 /// Tiles of fewer columns cost more than they bring.
@@ -41,6 +44,8 @@ struct Starved {
     nodes_at_work: f64,
     /// By node, the largest share first.
     nodes: Vec<(u32, f64)>,
+    /// Of it, beside anomalous tasks and in the time that they took longer than their model: by task, the largest share first.
+    slow: Vec<(usize, f64)>,
     longest: Span,
 }
 
@@ -49,6 +54,10 @@ fn find(f: &Findings<'_>) -> Vec<Hint> {
     let part = starved.sum_ns / f.all_ns;
     if part < STARVED {
         return Vec::new();
+    }
+    let slow: f64 = starved.slow.iter().map(|s| s.1).sum();
+    if slow >= BESIDE_SLOW * starved.sum_ns {
+        return vec![beside_slow(f, &starved, slow)];
     }
     let chain = f.path.length_ns as f64 / f.makespan_ns();
     let blamed: f64 = starved.nodes.iter().map(|n| n.1).sum();
@@ -98,6 +107,47 @@ fn find(f: &Findings<'_>) -> Vec<Hint> {
         place: Some(Place::of("ready").time(f, starved.longest).nodes(nodes)),
         part,
     }]
+}
+
+/// Had these tasks taken what others like them took, most of it would not have been.
+fn beside_slow(f: &Findings<'_>, starved: &Starved, slow: f64) -> Hint {
+    let rows = || starved.slow.iter().map(|s| &f.tasks()[s.0]);
+    let mut evidence = vec![
+        Fact::new("Workers starved", time(starved.sum_ns)).note(format!(
+            "{} of their time",
+            percent(starved.sum_ns / f.all_ns)
+        )),
+        Fact::new("Beside slow tasks", time(slow)).note(percent(slow / starved.sum_ns)),
+    ];
+    if let Some(&(row, _)) = starved.slow.first() {
+        let t = &f.tasks()[row];
+        let took = duration_ns(t) as f64;
+        let text = format!("{} instead of {}", time(took), time(took - f.lost_ns(row)));
+        let note = format!(
+            "task {} of node {} on {}",
+            t.task,
+            t.node,
+            f.worker_name(t.worker)
+        );
+        evidence.push(Fact::new(format!("{} took", f.name(t.codelet)), text).note(note));
+    }
+    Hint {
+        rule: RULE.name,
+        severity: Severity::Cause,
+        title: "Workers waited for tasks that took longer than their kind".to_owned(),
+        text: "Nothing was ready, since what was left waited for tasks that took much longer than others with as many operations. What \
+               slowed them down is to be looked for, not the tiles or the tree: --record kernel says whether other programs ran \
+               instead."
+            .to_owned(),
+        evidence,
+        place: Some(
+            Place::of("gantt")
+                .time(f, starved.longest)
+                .tasks(rows().map(|t| t.task))
+                .nodes(rows().map(|t| t.node)),
+        ),
+        part: starved.sum_ns / f.all_ns,
+    }
 }
 
 fn verdict(chain: f64, few: usize, front: Option<&Front>) -> (String, String) {
@@ -168,6 +218,7 @@ fn starved(f: &Findings<'_>) -> Starved {
     let mut share = 0.0;
     let mut begun = vec![0.0; tasks.len()];
     let mut by_node: HashMap<u32, f64> = HashMap::new();
+    let mut slow: Vec<(usize, f64)> = Vec::new();
     let (mut sum_ns, mut nodes_ns) = (0.0, 0.0);
     let mut spans: Vec<Span> = Vec::new();
     let mut last = 0;
@@ -194,7 +245,12 @@ fn starved(f: &Findings<'_>) -> Starved {
             Event::End(row) => {
                 running -= 1;
                 let node = tasks[row as usize].node;
-                *by_node.entry(node).or_default() += share - begun[row as usize];
+                let own = share - begun[row as usize];
+                *by_node.entry(node).or_default() += own;
+                if own > 0.0 && f.anomalous[row as usize] {
+                    let took = duration_ns(&tasks[row as usize]).max(1) as f64;
+                    slow.push((row as usize, own * f.lost_ns(row as usize) / took));
+                }
                 if let Some(n) = at_work.get_mut(&node) {
                     *n -= 1;
                     if *n == 0 {
@@ -206,7 +262,9 @@ fn starved(f: &Findings<'_>) -> Starved {
     }
     let mut nodes: Vec<_> = by_node.into_iter().filter(|n| n.1 > 0.0).collect();
     nodes.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+    slow.sort_by(|a, b| b.1.total_cmp(&a.1));
     Starved {
+        slow,
         sum_ns,
         nodes_at_work: if sum_ns > 0.0 { nodes_ns / sum_ns } else { 0.0 },
         nodes,

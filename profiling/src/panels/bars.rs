@@ -86,13 +86,15 @@ pub(super) fn paint(bars: &Bars, subject: &Subject<'_>, options: &PanelOptions) 
     let height = facets::height(facets.len(), width - 168.0);
     let mut frame = Frame::new(subject, options, bars.title, height, &keys);
     let area = frame.area;
-    for (facet, room) in facets.iter().zip(facets::rooms(area, facets.len())) {
+    let rooms = facets::rooms(area, facets.len());
+    let text = facets::left_out(bars.of, facets.len(), rooms.len());
+    for (facet, room) in facets.iter().zip(rooms) {
         plot(&mut frame.scene, bars, facet, room);
     }
     let (x, y) = (area.x + 0.5 * area.w, area.bottom() + 16.0);
     frame
         .scene
-        .coloured_text(x, y, 11.0, Anchor::Middle, GREY, bars.of);
+        .coloured_text(x, y, 11.0, Anchor::Middle, GREY, text);
     frame.scene
 }
 

@@ -58,7 +58,10 @@ fn paint(subject: &Subject<'_>, options: &PanelOptions) -> Scene {
     // The same for all plots, and not so little that rounding looks like noise.
     let ys = range(ys.chain([-0.3, 0.3]));
     let area = frame.area;
-    for ((group, residuals), room) in plots.iter().zip(facets::rooms(area, plots.len())) {
+    let rooms = facets::rooms(area, plots.len());
+    let text = "duration over expectation, against floating-point operations of a task";
+    let text = facets::left_out(text, plots.len(), rooms.len());
+    for ((group, residuals), room) in plots.iter().zip(rooms) {
         let axes = Axes {
             area: room,
             xs: range(residuals.iter().map(|p| p.0)),
@@ -66,7 +69,6 @@ fn paint(subject: &Subject<'_>, options: &PanelOptions) -> Scene {
         };
         plot(&mut frame.scene, group, residuals, &axes);
     }
-    let text = "duration over expectation, against floating-point operations of a task";
     let (x, y) = (area.x + 0.5 * area.w, area.bottom() + 16.0);
     frame
         .scene
