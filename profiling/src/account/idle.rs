@@ -19,8 +19,8 @@
 //!
 //! A kind of worker can run a codelet if it ran one of its tasks.
 
-use crate::trace::Trace;
 use crate::trace::schema::{SwitchReason, ThreadState, WorkerKind};
+use crate::trace::{RunPart, Trace};
 use serde::Serialize;
 use std::collections::{HashMap, HashSet};
 
@@ -117,7 +117,7 @@ impl IdleCauses {
 }
 
 /// From and to.
-type Span = (u64, u64);
+pub(crate) type Span = (u64, u64);
 
 /// What one worker did, as spans without overlap, by time.
 #[derive(Default)]
@@ -178,7 +178,7 @@ pub fn idle(trace: &Trace) -> Idle {
         ready: ready(trace),
         memory_full: union(memory_full),
         window_full: union(window_full),
-        submitting: Vec::new(),
+        submitting: submitting(trace),
     };
     run.parts(trace);
     let mut out = Idle {
@@ -222,20 +222,29 @@ impl Run {
             let last_end = tasks().map(|t| t.end_ns).max().unwrap_or(to);
             self.before_first.push((from, first_start));
             self.after_last.push((last_end, to));
-            let first_submit = tasks().map(|t| t.submit_ns).min().unwrap_or(0);
-            let last_submit = tasks().map(|t| t.submit_ns).max().unwrap_or(0);
-            self.submitting
-                .push((first_submit.min(part.begin_ns), last_submit));
             from = to;
         }
-        for spans in [
-            &mut self.before_first,
-            &mut self.after_last,
-            &mut self.submitting,
-        ] {
+        for spans in [&mut self.before_first, &mut self.after_last] {
             *spans = union(std::mem::take(spans));
         }
     }
+}
+
+/// From the beginning of each part to its last submission. What lies between two parts is not the submission's.
+pub(crate) fn submitting(trace: &Trace) -> Vec<Span> {
+    let parts = trace.manifest.parts();
+    let span = |(k, part): (usize, &RunPart)| {
+        let next = parts.get(k + 1).map_or(u64::MAX, |next| next.first_task);
+        let rows = trace.tables.tasks.iter();
+        let submitted = rows
+            .filter(|t| (part.first_task..next).contains(&t.task.into()))
+            .map(|t| t.submit_ns);
+        let (first, last) = submitted.fold((part.begin_ns, 0), |(first, last), at| {
+            (first.min(at), last.max(at))
+        });
+        (first, last)
+    };
+    union(parts.iter().enumerate().map(span).collect())
 }
 
 /// When some task was ready that a CPU, or a device, could run.
@@ -274,7 +283,7 @@ fn of_worker(life: Span, doing: Doing, run: &Run, kind: usize) -> (u64, IdleCaus
     (executing_ns, causes)
 }
 
-fn length(spans: &[Span]) -> u64 {
+pub(crate) fn length(spans: &[Span]) -> u64 {
     spans.iter().map(|s| s.1 - s.0).sum()
 }
 
@@ -293,7 +302,7 @@ pub(crate) fn union(mut spans: Vec<Span>) -> Vec<Span> {
 }
 
 /// Takes what lies in `spans` out of `time`, and gives it. Both are unions.
-fn cut(time: &mut Vec<Span>, spans: &[Span]) -> Vec<Span> {
+pub(crate) fn cut(time: &mut Vec<Span>, spans: &[Span]) -> Vec<Span> {
     let (mut inside, mut outside) = (Vec::new(), Vec::new());
     let mut k = 0;
     for &(from, to) in time.iter() {

@@ -27,7 +27,7 @@
 //! ```
 
 mod active;
-mod axis;
+pub(crate) mod axis;
 pub(crate) mod bars;
 pub(crate) mod chart;
 mod classes;
@@ -41,7 +41,7 @@ mod gantt;
 mod gflops;
 pub mod grid;
 mod histogram;
-mod lod;
+pub(crate) mod lod;
 mod memory;
 mod nodes;
 mod phases;
@@ -50,7 +50,7 @@ mod ready;
 mod residuals;
 mod scatter;
 pub mod scene;
-mod shape;
+pub(crate) mod shape;
 pub(crate) mod spans;
 mod stalls;
 mod states;
@@ -60,7 +60,7 @@ mod submitted;
 mod svg;
 mod switches;
 mod transfers;
-mod tree;
+pub(crate) mod tree;
 
 pub use png::png;
 pub use svg::svg;

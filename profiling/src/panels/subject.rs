@@ -164,6 +164,12 @@ impl<'t> Subject<'t> {
         self.positions.contains_key(&worker)
     }
 
+    /// Numbers, names and roles, by number.
+    pub fn codelets(&self) -> impl Iterator<Item = (u16, &str, Role)> {
+        let all = self.codelets.iter();
+        all.map(|(&number, (name, role))| (number, name.as_str(), *role))
+    }
+
     pub fn codelet(&self, number: u16) -> &str {
         &self.codelets[&number].0
     }

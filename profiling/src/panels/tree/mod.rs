@@ -3,7 +3,7 @@
 //!
 //! Where there are more rows than pixels, neighbours share a band: its load is that of the node that had most.
 
-mod rows;
+pub(crate) mod rows;
 
 use crate::palette::{self, Colour};
 use crate::panels::axis::plain;

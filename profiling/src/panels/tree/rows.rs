@@ -24,7 +24,7 @@ pub(super) struct Row {
 }
 
 /// The front in whose row a front is drawn.
-fn home(subject: &Subject<'_>, node: u32) -> u32 {
+pub(crate) fn home(subject: &Subject<'_>, node: u32) -> u32 {
     let Some(front) = subject.front(node) else {
         return node;
     };
