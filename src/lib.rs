@@ -59,6 +59,7 @@
 
 mod error;
 mod factorization;
+mod mixed;
 mod progress;
 mod run;
 mod solution;
@@ -76,6 +77,7 @@ pub use treeqr_solver as solver;
 
 pub use error::Error;
 pub use factorization::{Factorization, factorize, factorize_watched};
+pub use mixed::{Fallback, MixedScalar, MixedSolution, solve_mixed};
 pub use progress::{Progress, RecordOptions};
 pub use run::{Record, Run, RunKind, SystemRecord};
 pub use solution::{Settings, Solution, solve, solve_analysed};
@@ -83,8 +85,9 @@ pub use trace::{TraceNotes, fingerprint, graph_trace, trace};
 pub use treeqr_matrices::{Csc, Dense, Pattern, Scalar, c32, c64, read_dense, read_sparse};
 pub use treeqr_runtime::Config;
 pub use treeqr_solver::{
-    FactorOptions, FactorScalar, Factors, Options, Prediction, Problem, Quality, RunShape,
-    SolvePlan, Symbolic, quality,
+    FactorOptions, FactorScalar, Factors, Options, Prediction, Problem, Quality, RefineEnd,
+    RefineMethod, RefineOptions, RefineStep, RefinedColumn, Refinement, RunShape, SolvePlan,
+    Symbolic, quality,
 };
 
 use std::sync::Arc;

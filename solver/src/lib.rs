@@ -35,6 +35,7 @@
 //! | `plan` | handles and tasks of one run; [`Prediction`] |
 //! | `numeric` | the codelets, [`factorize`], [`Factors`] |
 //! | `solve` | R, Q and their adjoints as tasks over the tree; x; [`quality`] |
+//! | `refine` | x made better with R as preconditioner; condition numbers |
 //!
 //! W is the matrix that is factorized: A when it is square or tall, A^H when it is wide. This crate knows no file, no
 //! clock and no recorder.
@@ -44,6 +45,7 @@ mod error;
 mod numeric;
 mod options;
 mod plan;
+mod refine;
 mod solve;
 mod symbolic;
 
@@ -56,6 +58,9 @@ pub use numeric::{
 };
 pub use options::Options;
 pub use plan::{CODELETS, GraphTask, Prediction, RunShape, TaskGeometry, TaskGraph};
+pub use refine::{
+    RefineEnd, RefineMethod, RefineOptions, RefineStep, RefinedColumn, Refinement, Scaled, refine,
+};
 pub use solve::{
     Quality, Rotated, SOLVE_CODELETS, SolveOptions, SolvePlan, quality, solve_geometry,
 };

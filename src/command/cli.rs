@@ -1,7 +1,7 @@
 //! Subcommands, flags and help texts. Names of schedulers and orderings come from their tables.
 
 use super::bench::BenchArgs;
-use super::input::{OrderingChoice, OrderingParser, PrioritiesChoice, scheduler_parser};
+use super::input::{OrderingChoice, OrderingParser, Precision, PrioritiesChoice, scheduler_parser};
 use super::limits::{memory_limit, memory_size};
 use super::plot::PlotArgs;
 use super::report::ReportArgs;
@@ -89,6 +89,7 @@ pub enum Command {
   treeqr solve gallery:survey-60x50 --rhs gallery:survey-60x50:rhs
   treeqr solve A.mtx --threads 4 --scheduler prio --ordering metis --json | jq .times_s
   treeqr solve A.mtx --memory-limit 1.1x --subtree-workers 2
+  treeqr solve A.mtx --precision mixed
   treeqr solve A.mtx --trace A.trace
   treeqr solve A.mtx --report A.html
   treeqr solve A.mtx --scheduler dmdas --emulate-device cuda0:speed=8,bandwidth=12GB/s
@@ -109,6 +110,15 @@ pub struct SolveArgs {
     /// Where x goes; a file of that name is replaced when x is complete, and not before
     #[arg(long, short, value_name = "x.mtx")]
     pub output: Option<PathBuf>,
+    /// In what precision is computed: double; single; or mixed, factorized in single and refined to the accuracy of double,
+    /// and factorized again in double where that fails. Real or complex is as A is
+    #[arg(
+        long,
+        value_name = "double|single|mixed",
+        default_value = "double",
+        hide_possible_values = true
+    )]
+    pub precision: Precision,
     #[command(flatten)]
     pub analysis: AnalysisArgs,
     #[command(flatten)]

@@ -2,14 +2,14 @@
 
 use super::Outcome;
 use serde_json::{Value, json};
-use treeqr::VERSION;
 use treeqr::solver::Priorities;
+use treeqr::{Fallback, Refinement, VERSION};
 
 impl Outcome {
     /// The object.
     pub fn json(&self) -> Value {
-        let s = &self.solution.symbolic;
-        let (run, quality) = (&self.solution.run, &self.verdict.worst);
+        let s = &self.symbolic;
+        let (run, quality) = (&self.run, &self.verdict.worst);
         let (stats, predicted, summary) = (run.stats(), run.prediction(), &self.summary);
         let codelets: Vec<_> = summary
             .codelets
@@ -38,13 +38,15 @@ impl Outcome {
                 })
             })
             .collect();
-        json!({
+        let mut object = json!({
             "matrix": {"rows": s.nrows(), "cols": s.ncols(), "nnz": s.nnz()},
-            "source": self.problem.source.to_string(),
+            "source": self.source.to_string(),
             "rhs": {
                 "source": self.rhs.source.as_ref().map_or("ones".to_owned(), ToString::to_string),
-                "cols": self.rhs.b.ncols(),
+                "cols": self.rhs.ncols,
+                "split": self.rhs.split,
             },
+
             "problem": s.problem().name(),
             "ordering": s.ordering(),
             "ordering_why": s.ordering_why(),
@@ -60,8 +62,8 @@ impl Outcome {
             "times_s": {
                 "read": self.read.as_secs_f64(),
                 "analyse": self.analysed.as_secs_f64(),
-                "factorize": self.solution.factorize_time.as_secs_f64(),
-                "solve": self.solution.solve_time.as_secs_f64(),
+                "factorize": self.factorize_time.as_secs_f64(),
+                "solve": self.solve_time.as_secs_f64(),
                 "total": self.total.as_secs_f64(),
             },
             "gflops": self.gflops(),
@@ -106,7 +108,33 @@ impl Outcome {
             "output": self.output.as_ref().map(|p| p.to_string_lossy()),
             "trace": self.kept.traced.as_ref().map(|(path, _)| path.to_string_lossy()),
             "report": self.kept.reported.as_ref().map(|(path, _)| path.to_string_lossy()),
-            "version": VERSION,
-        })
+        });
+        // One call of the macro can't hold them all.
+        object["scalar"] = self.scalar.into();
+        object["precision"] = self.precision.name().into();
+        object["refinement"] = self.refinement.as_ref().map(refinement).into();
+        object["fallback"] = self.fallback.as_ref().map(Fallback::name).into();
+        object["version"] = VERSION.into();
+        object
     }
+}
+
+/// The steps of every right-hand side.
+fn refinement(refinement: &Refinement) -> Value {
+    let columns = refinement.columns.iter().map(|column| {
+        json!({
+            "end": column.end.name(),
+            "corrections": column.corrections(),
+            "residuals": column.steps.iter().map(|s| s.residual).collect::<Vec<_>>(),
+            "correction_sizes": column.steps.iter().map(|s| s.correction).collect::<Vec<_>>(),
+        })
+    });
+    json!({
+        "method": refinement.method.name(),
+        "succeeded": refinement.succeeded(),
+        "corrections": refinement.corrections(),
+        "condition": refinement.condition,
+        "isometry": refinement.isometry,
+        "columns": columns.collect::<Vec<_>>(),
+    })
 }

@@ -2,13 +2,13 @@
 
 use super::super::page::{BAD, WARN, WORK};
 use anstyle::Style;
-use treeqr::matrices::norm2;
-use treeqr::{Csc, Dense, Problem, Quality, quality};
+use treeqr::matrices::{RealScalar, norm2};
+use treeqr::{Csc, Dense, Problem, Quality, Scalar, quality};
 
-/// Up to here a residual is rounding, whatever the problem.
-const ROUNDING: f64 = 1e-13;
-/// Up to here x is of use.
-const USABLE: f64 = 1e-8;
+/// Up to here, in units of the last place, a residual is rounding, whatever the problem.
+const ROUNDING: f64 = 450.0;
+/// Up to here x is of use: half of the digits.
+const USABLE: f64 = 0.67;
 
 /// The quality of the solutions for all right-hand sides.
 pub struct Verdict {
@@ -17,12 +17,14 @@ pub struct Verdict {
     pub worst: Quality,
     /// The largest normal residual, in parts of what rounding explains.
     excess: f64,
+    usable: f64,
 }
 
 impl Verdict {
     /// Looks at every column of x. O(nnz) each.
-    pub fn of(problem: Problem, a: &Csc<f64>, x: &Dense<f64>, b: &Dense<f64>) -> Self {
-        let norm_a = a.norm_frobenius();
+    pub fn of<T: Scalar>(problem: Problem, a: &Csc<T>, x: &Dense<T>, b: &Dense<T>) -> Self {
+        let norm_a = a.norm_frobenius().to_f64();
+        let unit = <T::Real as RealScalar>::EPSILON.to_f64();
         let mut verdict = Verdict {
             problem,
             worst: Quality {
@@ -32,15 +34,16 @@ impl Verdict {
                 consistent: true,
             },
             excess: 0.0,
+            usable: USABLE * unit.sqrt(),
         };
         for k in 0..b.ncols() {
             let q = quality(a, x.col(k), b.col(k));
             // r itself is only known to this, and A^H r no better.
-            let noise = f64::EPSILON * (norm_a * q.solution_norm + norm2(b.col(k)));
+            let noise = unit * (norm_a * q.solution_norm + norm2(b.col(k)).to_f64());
             let explained = if q.consistent {
-                ROUNDING
+                ROUNDING * unit
             } else {
-                ROUNDING.max(noise / q.residual_norm)
+                (ROUNDING * unit).max(noise / q.residual_norm)
             };
             verdict.excess = verdict.excess.max(q.normal_residual / explained);
             let worst = &mut verdict.worst;
@@ -65,7 +68,7 @@ impl Verdict {
         if self.excess <= 1.0 {
             let text = format!("Solved to working precision: {what}, up to rounding.");
             (WORK, text)
-        } else if self.worst.normal_residual <= USABLE {
+        } else if self.worst.normal_residual <= self.usable {
             let digits = -self.worst.normal_residual.log10();
             let text =
                 format!("Solved, but less well than usual: {what} to {digits:.0} digits only.");
