@@ -90,6 +90,7 @@ pub enum Command {
   treeqr solve A.mtx --threads 4 --scheduler prio --ordering metis --json | jq .times_s
   treeqr solve A.mtx --memory-limit 1.1x --subtree-workers 2
   treeqr solve A.mtx --precision mixed
+  treeqr solve A.mtx --rhs b.mtx --weights w.mtx --damp 0.1
   treeqr solve A.mtx --trace A.trace
   treeqr solve A.mtx --report A.html
   treeqr solve A.mtx --scheduler dmdas --emulate-device cuda0:speed=8,bandwidth=12GB/s
@@ -119,6 +120,18 @@ pub struct SolveArgs {
         hide_possible_values = true
     )]
     pub precision: Precision,
+    /// A weight for every row: the sum of w |b - A x|^2 is minimised. 1 over the variance of an observation; none is negative
+    #[arg(long, value_name = "w.mtx")]
+    pub weights: Option<OsString>,
+    /// Minimise ||b - A x||^2 + LAMBDA^2 ||x||^2 (Tikhonov, ridge)
+    #[arg(long, value_name = "LAMBDA")]
+    pub damp: Option<f64>,
+    /// Scale the columns of A (rows of a wide A) to norms of about 1 before; x is unscaled at the end
+    #[arg(long)]
+    pub scale_columns: bool,
+    /// Improve x by corrections from its residual, in the precision of the factorization; mixed precision does so anyway
+    #[arg(long)]
+    pub refine: bool,
     #[command(flatten)]
     pub analysis: AnalysisArgs,
     #[command(flatten)]

@@ -348,3 +348,14 @@ pub fn read_rhs<T: Scalar>(
     let source = Some(source);
     Ok(Rhs { b, source })
 }
+
+/// Reads the weights, a column of as many numbers as A has rows.
+pub fn read_weights(word: &OsString) -> Result<(Vec<f64>, Source), Failure> {
+    let source = Source::from(word.clone());
+    let weights: Dense<f64> = source.dense()?;
+    if weights.ncols() != 1 {
+        let message = format!("weights are one column, and here are {}", weights.ncols());
+        return Err(Failure::input(message).about(&source));
+    }
+    Ok((weights.into_values(), source))
+}

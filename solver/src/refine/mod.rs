@@ -113,15 +113,10 @@ pub struct RefineStep {
 pub struct RefinedColumn {
     /// How it ended.
     pub end: RefineEnd,
-    /// The state before every correction, and after the last.
+    /// The state before every correction; and after the last, where that was not clear beforehand.
     pub steps: Vec<RefineStep>,
-}
-
-impl RefinedColumn {
     /// Corrections that were made.
-    pub fn corrections(&self) -> usize {
-        self.steps.len().saturating_sub(1)
-    }
+    pub corrections: usize,
 }
 
 /// What a refinement did.
@@ -146,7 +141,7 @@ impl Refinement {
 
     /// The most corrections of a right-hand side.
     pub fn corrections(&self) -> usize {
-        let all = self.columns.iter().map(RefinedColumn::corrections);
+        let all = self.columns.iter().map(|c| c.corrections);
         all.max().unwrap_or(0)
     }
 

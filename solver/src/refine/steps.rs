@@ -10,6 +10,8 @@ use treeqr_matrices::{Csc, RealScalar, Scalar, norm2};
 
 /// Steps without progress after which there will be none.
 const PATIENCE: usize = 4;
+/// Corrections that shrink by this factor each go on doing so.
+const SURE: f64 = 0.01;
 /// What rounding explains, in parts of the bound's main term.
 const SLACK: f64 = 10.0;
 
@@ -96,6 +98,7 @@ pub fn refine<T: FactorScalar, L: FactorScalar>(
         refinement.columns.push(RefinedColumn {
             end: column.end.unwrap_or(RefineEnd::NotConverged),
             steps: column.steps,
+            corrections: column.corrections,
         });
     }
     Ok((x, refinement))
@@ -127,6 +130,7 @@ struct Column<T> {
     best_size: f64,
     waited: usize,
     steps: Vec<RefineStep>,
+    corrections: usize,
     end: Option<RefineEnd>,
 }
 
@@ -144,6 +148,7 @@ impl<T: FactorScalar> Column<T> {
             best_size: f64::INFINITY,
             waited: 0,
             steps: Vec::new(),
+            corrections: 0,
             end: None,
             x,
         };
@@ -209,6 +214,11 @@ impl<T: FactorScalar> Column<T> {
         };
         if self.end.is_none() {
             self.correct(problem, z, size);
+            // Each correction shrinks the next by about as much as the last did: the one after this may be nothing.
+            if gain < SURE && size * gain <= SURE * negligible {
+                self.best.clone_from(&self.x);
+                self.end = Some(RefineEnd::Converged);
+            }
         }
     }
 
@@ -238,6 +248,7 @@ impl<T: FactorScalar> Column<T> {
             .zip(along)
             .for_each(|(x, &d)| *x += alpha * d);
         self.last = Some((z.to_vec(), p, gamma));
+        self.corrections += 1;
         self.residual(problem);
     }
 }

@@ -39,7 +39,11 @@ impl Outcome {
             })
             .collect();
         let mut object = json!({
-            "matrix": {"rows": s.nrows(), "cols": s.ncols(), "nnz": s.nnz()},
+            "matrix": {
+                "rows": self.terms.nrows,
+                "cols": self.terms.ncols,
+                "nnz": self.terms.nnz,
+            },
             "source": self.source.to_string(),
             "rhs": {
                 "source": self.rhs.source.as_ref().map_or("ones".to_owned(), ToString::to_string),
@@ -114,6 +118,11 @@ impl Outcome {
         object["precision"] = self.precision.name().into();
         object["refinement"] = self.refinement.as_ref().map(refinement).into();
         object["fallback"] = self.fallback.as_ref().map(Fallback::name).into();
+        object["condition_estimate"] = self.verdict.condition.into();
+        object["r_squared"] = self.r_squared.into();
+        object["weights"] = self.terms.weights.as_ref().map(ToString::to_string).into();
+        object["damping"] = self.terms.damping.into();
+        object["scaled_columns"] = self.terms.scale_columns.into();
         object["version"] = VERSION.into();
         object
     }
@@ -124,7 +133,7 @@ fn refinement(refinement: &Refinement) -> Value {
     let columns = refinement.columns.iter().map(|column| {
         json!({
             "end": column.end.name(),
-            "corrections": column.corrections(),
+            "corrections": column.corrections,
             "residuals": column.steps.iter().map(|s| s.residual).collect::<Vec<_>>(),
             "correction_sizes": column.steps.iter().map(|s| s.correction).collect::<Vec<_>>(),
         })

@@ -31,6 +31,9 @@ use verdict::Verdict;
 struct Outcome {
     source: Source,
     rhs: RhsFacts,
+    terms: TermFacts,
+    /// Where b is data.
+    r_squared: Option<f64>,
     /// Of x.
     scalar: &'static str,
     precision: Precision,
@@ -60,6 +63,16 @@ struct RhsFacts {
     ncols: usize,
     /// Complex with a real A: then each is solved as two real ones.
     split: bool,
+}
+
+/// What was minimised besides, and the matrix without it.
+struct TermFacts {
+    weights: Option<Source>,
+    damping: Option<f64>,
+    scale_columns: bool,
+    nrows: usize,
+    ncols: usize,
+    nnz: usize,
 }
 
 /// Solves, writes x, and tells how it went.

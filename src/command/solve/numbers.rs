@@ -7,15 +7,13 @@ use super::super::cli::SolveArgs;
 use super::super::failure::Failure;
 use super::super::input::Precision;
 use super::Outcome;
-use super::work::{Numbers, solve_in};
+use super::work::{Numbers, Solved, Task, solve_in};
+use std::time::Instant;
 use treeqr::matrices::Source;
 use treeqr::{
-    Csc, Dense, Error, FactorOptions, FactorScalar, Fallback, MixedScalar, Progress, RefineOptions,
-    Refinement, Scalar, Solution, c32, c64, solve_analysed, solve_mixed,
+    Error, FactorOptions, FactorScalar, Factors, MixedScalar, Progress, RefineOptions, Refinement,
+    Scalar, Scaled, SolveOptions, c32, c64, refine, solve_mixed, solve_then,
 };
-
-/// How a system in T is solved.
-type Solved<T> = (Solution<T>, Option<Refinement>, Option<Fallback>);
 
 /// Reads, solves, and writes x, in the numbers that the files and the flag ask for.
 pub fn solve(args: &SolveArgs) -> Result<Outcome, Failure> {
@@ -46,14 +44,41 @@ impl<T: FactorScalar, X: Scalar> Numbers for InOne<T, X> {
     type Vector = X;
 
     fn solve(
-        symbolic: &std::sync::Arc<treeqr::Symbolic>,
-        a: &Csc<T>,
-        b: &Dense<T>,
+        task: &Task<'_, T>,
         options: &FactorOptions,
         progress: &Progress,
     ) -> Result<Solved<T>, Error> {
-        let solution = solve_analysed(symbolic, a, b.values(), b.ncols(), options, progress)?;
-        Ok((solution, None, None))
+        let (symbolic, a) = (task.symbolic, task.a);
+        let (b, nrhs) = (task.b.values(), task.b.ncols());
+        let solve = SolveOptions::from(options);
+        let refine_options = RefineOptions {
+            solve: solve.clone(),
+            ..RefineOptions::default()
+        };
+        let then = |factors: &Factors<T>, x: &mut Vec<T>| {
+            let begin = Instant::now();
+            let condition = factors.condition_estimate(&solve)?;
+            let taken = begin.elapsed();
+            let refinement = if task.refine {
+                let scaled = Scaled::evenly(a);
+                let done = refine(&scaled, factors, b, nrhs, Some(x), &refine_options)?;
+                *x = done.0;
+                Some(done.1)
+            } else {
+                None
+            };
+            Ok((condition, taken, refinement))
+        };
+        let (mut solution, more) = solve_then(symbolic, a, b, nrhs, options, progress, then)?;
+        let (condition, taken, refinement) = more;
+        // It is no part of what x takes.
+        solution.solve_time = solution.solve_time.saturating_sub(taken);
+        Ok(Solved {
+            solution,
+            condition: Some(condition),
+            refinement,
+            fallback: None,
+        })
     }
 }
 
@@ -62,15 +87,19 @@ impl<T: MixedScalar, X: Scalar> Numbers for InTwo<T, X> {
     type Vector = X;
 
     fn solve(
-        symbolic: &std::sync::Arc<treeqr::Symbolic>,
-        a: &Csc<T>,
-        b: &Dense<T>,
+        task: &Task<'_, T>,
         options: &FactorOptions,
         progress: &Progress,
     ) -> Result<Solved<T>, Error> {
         let refine = RefineOptions::default();
-        let (values, nrhs) = (b.values(), b.ncols());
-        let mixed = solve_mixed(symbolic, a, values, nrhs, options, &refine, progress)?;
-        Ok((mixed.solution, mixed.refinement, mixed.fallback))
+        let (b, nrhs) = (task.b.values(), task.b.ncols());
+        let mixed = solve_mixed(task.symbolic, task.a, b, nrhs, options, &refine, progress)?;
+        let known = |r: &Refinement| r.trusted().then_some(r.condition);
+        Ok(Solved {
+            solution: mixed.solution,
+            condition: mixed.refinement.as_ref().and_then(known),
+            refinement: mixed.refinement,
+            fallback: mixed.fallback,
+        })
     }
 }

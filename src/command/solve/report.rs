@@ -43,6 +43,7 @@ impl Outcome {
     fn problem(&self, page: &mut Page) {
         let symbolic = &self.symbolic;
         describe(page, symbolic);
+        self.terms(page);
         let b = match &self.rhs.source {
             None => format!(
                 "all ones ({}), since no --rhs was given",
@@ -64,6 +65,22 @@ impl Outcome {
         describe_tree(page, symbolic);
     }
 
+    /// What was minimised besides.
+    fn terms(&self, page: &mut Page) {
+        let terms = &self.terms;
+        if let Some(weights) = &terms.weights {
+            page.row("Weights", &weights.to_string());
+        }
+        if let Some(damping) = terms.damping {
+            let (m, n) = (count(terms.nrows), count(terms.ncols));
+            let text = format!("λ = {damping}, λ² ‖x‖² beside the residuals of {m} x {n}");
+            page.row("Damping", &text);
+        }
+        if terms.scale_columns {
+            page.row("Scaling", "columns to norms of about 1");
+        }
+    }
+
     /// The scalar, and how the precisions share the work.
     fn numbers(&self) -> String {
         let how = match (self.precision, &self.fallback) {
@@ -83,7 +100,7 @@ impl Outcome {
     /// How x was refined, or why that failed.
     fn refined(&self, page: &mut Page) {
         if let Some(refinement) = &self.refinement
-            && let Some(column) = refinement.columns.iter().max_by_key(|c| c.corrections())
+            && let Some(column) = refinement.columns.iter().max_by_key(|c| c.corrections)
         {
             let sizes = column.steps.iter().map(|s| format!("{:.0e}", s.correction));
             let steps = plural(refinement.corrections(), "correction", "corrections");
@@ -295,6 +312,12 @@ impl Outcome {
         };
         figure("x", "‖x‖", &norm(q.solution_norm), &each);
         figure("", "‖r‖, r = b − A x", &norm(q.residual_norm), "");
+        if let Some(condition) = self.verdict.condition {
+            figure("", "condition of A, about", &norm_short(condition), "");
+        }
+        if let Some(r_squared) = self.r_squared {
+            figure("", "R²", &format!("{r_squared:.6}"), "");
+        }
         figure("", relative, &norm_short(q.normal_residual), "");
         if let Some(path) = &self.output {
             page.row("", &format!("{:<22} {}", "written to", path.display()));
@@ -311,6 +334,14 @@ impl Outcome {
         page.gap();
         let (style, sentence) = self.verdict.sentence();
         page.plain(&format!("  {style}{sentence}{style:#}"));
+        let refused = self.refinement.as_ref().filter(|r| !r.succeeded());
+        if self.fallback.is_none() && refused.is_some() {
+            let text = "Refinement did not come to its end: corrections stopped shrinking.";
+            page.plain(&format!("  {WARN}{text}{WARN:#}"));
+        }
+        if let Some(warning) = self.verdict.warning() {
+            page.plain(&format!("  {WARN}{warning}{WARN:#}"));
+        }
     }
 }
 

@@ -1,14 +1,17 @@
 //! How good x is: the figures of all right-hand sides, and one sentence.
 
 use super::super::page::{BAD, WARN, WORK};
+use super::super::units::plural;
 use anstyle::Style;
 use treeqr::matrices::{RealScalar, norm2};
-use treeqr::{Csc, Dense, Problem, Quality, Scalar, quality};
+use treeqr::{Csc, Dense, Problem, Quality, Scalar, quality, r_squared, weighted_residual};
 
 /// Up to here, in units of the last place, a residual is rounding, whatever the problem.
 const ROUNDING: f64 = 450.0;
 /// Up to here x is of use: half of the digits.
 const USABLE: f64 = 0.67;
+/// The loss by the condition number that deserves a word.
+const FEW_DIGITS: f64 = 1e-4;
 
 /// The quality of the solutions for all right-hand sides.
 pub struct Verdict {
@@ -18,6 +21,27 @@ pub struct Verdict {
     /// The largest normal residual, in parts of what rounding explains.
     excess: f64,
     usable: f64,
+    unit: f64,
+    /// The estimate of the condition number, where there is one.
+    pub condition: Option<f64>,
+}
+
+/// What was asked for, where something more or something else was solved.
+pub struct Asked<'a, T> {
+    pub a: Csc<T>,
+    pub x: &'a Dense<T>,
+    pub b: &'a Dense<T>,
+    pub weights: Option<&'a [f64]>,
+}
+
+impl<T: Scalar> Asked<'_, T> {
+    /// The smallest R^2 of all right-hand sides, where A is tall and b varies.
+    pub fn r_squared(&self) -> Option<f64> {
+        let each = (0..self.b.ncols())
+            .map(|k| r_squared(&self.a, self.x.col(k), self.b.col(k), self.weights));
+        let smallest = each.reduce(f64::min)?;
+        (self.a.nrows() > self.a.ncols() && smallest.is_finite()).then_some(smallest)
+    }
 }
 
 impl Verdict {
@@ -35,6 +59,8 @@ impl Verdict {
             },
             excess: 0.0,
             usable: USABLE * unit.sqrt(),
+            unit,
+            condition: None,
         };
         for k in 0..b.ncols() {
             let q = quality(a, x.col(k), b.col(k));
@@ -53,6 +79,33 @@ impl Verdict {
             worst.consistent &= q.consistent;
         }
         verdict
+    }
+
+    /// Norms are those of x and of the weighted residual; what is orthogonal to what stays as it is.
+    pub fn say_of<T: Scalar>(&mut self, asked: &Asked<'_, T>) {
+        let norms = (0..asked.b.ncols()).map(|k| {
+            let (x, b) = (asked.x.col(k), asked.b.col(k));
+            let r = weighted_residual(&asked.a, x, b, asked.weights);
+            (norm2(x).to_f64(), norm2(&r).to_f64())
+        });
+        let largest = norms.reduce(|a, b| (a.0.max(b.0), a.1.max(b.1)));
+        (self.worst.solution_norm, self.worst.residual_norm) = largest.unwrap_or_default();
+    }
+
+    /// What the condition number leaves of x, where that is little.
+    pub fn warning(&self) -> Option<String> {
+        let condition = self.condition?;
+        let lost = condition * self.unit;
+        (lost > FEW_DIGITS).then(|| {
+            let about = format!("A is ill-conditioned, by about {condition:.0e}");
+            match (-lost.log10()).floor() {
+                digits if digits >= 1.0 => {
+                    let digits = plural(digits as usize, "digit", "digits");
+                    format!("{about}: no more than {digits} of x may be right.")
+                }
+                _ => format!("{about}: no digit of x need be right."),
+            }
+        })
     }
 
     /// The sentence, and the colour that it deserves.

@@ -3,17 +3,17 @@
 use super::super::bar::Bar;
 use super::super::cli::SolveArgs;
 use super::super::failure::Failure;
-use super::super::input::{read_matrix, read_rhs};
+use super::super::input::{read_matrix, read_rhs, read_weights};
 use super::super::{peak, stop};
-use super::verdict::Verdict;
-use super::{Outcome, RhsFacts, trace};
+use super::verdict::{Asked, Verdict};
+use super::{Outcome, RhsFacts, TermFacts, trace};
 use std::sync::Arc;
 use std::time::Instant;
 use treeqr::matrices::RealScalar;
 use treeqr::profiling::trace::Status;
 use treeqr::{
-    Csc, Dense, Error, FactorOptions, FactorScalar, Fallback, Progress, Refinement, Scalar,
-    Solution, Symbolic, analyse,
+    Csc, Dense, Error, FactorOptions, FactorScalar, Fallback, Posed, Progress, Refinement, Scalar,
+    Solution, Symbolic, Terms, analyse,
 };
 
 /// In what numbers is solved, and how.
@@ -25,12 +25,28 @@ pub trait Numbers {
 
     /// From the analysis to x.
     fn solve(
-        symbolic: &Arc<Symbolic>,
-        a: &Csc<Self::Matrix>,
-        b: &Dense<Self::Matrix>,
+        task: &Task<'_, Self::Matrix>,
         options: &FactorOptions,
         progress: &Progress,
-    ) -> Result<(Solution<Self::Matrix>, Option<Refinement>, Option<Fallback>), Error>;
+    ) -> Result<Solved<Self::Matrix>, Error>;
+}
+
+/// What is to be solved.
+pub struct Task<'a, T> {
+    pub symbolic: &'a Arc<Symbolic>,
+    pub a: &'a Csc<T>,
+    pub b: &'a Dense<T>,
+    /// Whether x is to be improved in the precision that it has.
+    pub refine: bool,
+}
+
+/// What came of it.
+pub struct Solved<T> {
+    pub solution: Solution<T>,
+    /// Of R, or of A with scaled columns.
+    pub condition: Option<f64>,
+    pub refinement: Option<Refinement>,
+    pub fallback: Option<Fallback>,
 }
 
 /// Reads, solves, and writes x.
@@ -46,11 +62,22 @@ pub fn solve_in<N: Numbers>(args: &SolveArgs) -> Result<Outcome, Failure> {
     let problem = read_matrix::<N::Matrix>(&args.matrix)?;
     let a = &problem.loaded.matrix;
     let rhs = read_rhs::<N::Vector>(args.rhs.as_ref(), &problem.source, a.nrows())?;
+    let weights = args.weights.as_ref().map(read_weights).transpose()?;
+    let (weights, weights_source) = weights.unzip();
     let (read, read_at) = (begin.elapsed(), Instant::now());
 
     let about = |e: Error| Failure::from(e).about(&problem.source);
+    let terms = Terms {
+        weights,
+        damping: args.damp,
+        scale_columns: args.scale_columns,
+    };
+    let posed = Posed::new(a, &terms).map_err(|e| match &weights_source {
+        Some(source) => Failure::input(e).about(source),
+        None => Failure::input(e),
+    })?;
     bar.phase("analysing");
-    let symbolic = analyse(a.pattern(), &options).map_err(about)?;
+    let symbolic = analyse(posed.matrix().pattern(), &options).map_err(about)?;
     let (analysed, analysed_at) = (begin.elapsed() - read, Instant::now());
 
     let progress = Progress::new(trace::record_options(args));
@@ -58,7 +85,16 @@ pub fn solve_in<N: Numbers>(args: &SolveArgs) -> Result<Outcome, Failure> {
     factor.run.cancel = cancellable.handle();
     bar.factorize(&progress);
     let b = parts::<N>(&rhs.b);
-    let solved = N::solve(&symbolic, a, &b, &factor, &progress);
+    let nrhs = b.ncols();
+    let b = posed.rhs(b.values(), nrhs);
+    let b = Dense::new(posed.matrix().nrows(), nrhs, b).expect("a value for each");
+    let task = Task {
+        symbolic: &symbolic,
+        a: posed.matrix(),
+        b: &b,
+        refine: args.refine,
+    };
+    let solved = N::solve(&task, &factor, &progress);
     let mut steps = trace::Steps {
         begin,
         read: read_at,
@@ -66,7 +102,7 @@ pub fn solve_in<N: Numbers>(args: &SolveArgs) -> Result<Outcome, Failure> {
         factorized: None,
         solved: None,
     };
-    let (solution, refinement, fallback) = match solved {
+    let solved = match solved {
         Ok(solved) => solved,
         Err(error) => {
             if let Some(record) = progress.take_unfinished() {
@@ -77,6 +113,12 @@ pub fn solve_in<N: Numbers>(args: &SolveArgs) -> Result<Outcome, Failure> {
         }
     };
     cancellable.end()?;
+    let Solved {
+        solution,
+        condition,
+        refinement,
+        fallback,
+    } = solved;
     let factorized = analysed_at + solution.factorize_time;
     steps.factorized = Some(factorized);
     steps.solved = Some(factorized + solution.solve_time);
@@ -88,8 +130,23 @@ pub fn solve_in<N: Numbers>(args: &SolveArgs) -> Result<Outcome, Failure> {
         solve_time,
         ..
     } = solution;
-    let x = whole::<N>(x, a.ncols(), rhs.b.ncols());
-    let verdict = Verdict::of(symbolic.problem(), &a.to_precision(), &x, &rhs.b);
+    // y is for all that is minimised, x what was asked for.
+    let y = x;
+    let x = whole::<N>(posed.solution(&y, nrhs), a.ncols(), rhs.b.ncols());
+    let y = whole::<N>(y, posed.matrix().ncols(), rhs.b.ncols());
+    let c = whole::<N>(b.into_values(), posed.matrix().nrows(), rhs.b.ncols());
+    let mut verdict = Verdict::of(symbolic.problem(), &posed.matrix().to_precision(), &y, &c);
+    verdict.condition = condition;
+    let asked = Asked {
+        a: a.to_precision(),
+        x: &x,
+        b: &rhs.b,
+        weights: terms.weights.as_deref(),
+    };
+    if posed.has_terms() {
+        verdict.say_of(&asked);
+    }
+    let r_squared = rhs.source.is_some().then(|| asked.r_squared()).flatten();
     let total = begin.elapsed();
 
     if let Some(output) = output {
@@ -119,6 +176,15 @@ pub fn solve_in<N: Numbers>(args: &SolveArgs) -> Result<Outcome, Failure> {
             ncols: rhs.b.ncols(),
             split: split::<N>(),
         },
+        terms: TermFacts {
+            weights: weights_source,
+            damping: args.damp,
+            scale_columns: args.scale_columns,
+            nrows: a.nrows(),
+            ncols: a.ncols(),
+            nnz: a.nnz(),
+        },
+        r_squared,
         source: problem.source,
         scalar: N::Vector::NAME,
         precision: args.precision,
