@@ -16,6 +16,8 @@
 //! | `inspect` | what a trace says: consistency, balance of time, parts, differences |
 //! | `models` | how long tasks take by their flops and their shapes, and which took longer than that |
 //! | [`account`] | what a trace says about why it took the time it took: bounds, causes, curves |
+//! | [`compare`] | two traces side by side: tasks, codelets, tree nodes, anomalies in both and in one |
+//! | [`hints`] | why a run took longer than it might have, in plain words |
 //! | [`system`] | when asked for: the kernel's context switches, and counters per task |
 //!
 //! ```
@@ -45,8 +47,10 @@
 
 pub mod account;
 mod clock;
+pub mod compare;
 mod efficiency;
 pub mod export;
+pub mod hints;
 pub mod inspect;
 mod metrics;
 pub mod models;

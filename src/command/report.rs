@@ -1,8 +1,10 @@
 //! `treeqr report`: a run on one screen of a terminal: headline, a small Gantt chart, memory and ready tasks over time; or as a page
 //! for a browser, which `html` writes.
 
+use super::compared;
 use super::failure::Failure;
 use super::findings;
+use super::hints;
 use super::html::HtmlArgs;
 use super::page::{self, BAD, FAINT, NAME, Page, TITLE, WARN};
 use super::plot;
@@ -23,9 +25,11 @@ use treeqr::profiling::trace::{Status, Trace};
   treeqr report A.trace
   treeqr report A.trace | less -R
   treeqr report A.trace -o A.html --open
+  treeqr report A.trace B.trace
   treeqr report A.trace B.trace -o compared.html
 
-The page needs no network. Two traces are shown above each other, on one axis of time.
+The page needs no network. Two traces are shown above each other, on one axis of time; in the terminal
+they are compared in tables: whole runs, codelets, tree nodes, tasks that were slow in both or in one.
 
 In the terminal, a block of the chart is a stretch of time of one worker, with the colour of the codelet that had most
 of it; the less of the stretch went into tasks, the lower the block.")]
@@ -57,14 +61,15 @@ pub fn run(args: &ReportArgs) -> Result<(), Failure> {
     let mut page = Page::default();
     if let Some(path) = &target {
         let traces: Vec<&Trace> = traces.iter().collect();
-        args.html.write(&traces, path, &mut page)?;
+        args.html.write(&traces, &args.traces, path, &mut page)?;
     }
     if args.text || target.is_none() {
-        for (k, trace) in traces.iter().enumerate() {
-            if k > 0 || target.is_some() {
-                page.gap();
-            }
-            text(&mut page, trace)?;
+        if target.is_some() {
+            page.gap();
+        }
+        match (&traces[..], &args.traces[..]) {
+            ([a, b], [x, y]) => compared::rows(&mut page, [x, y], [a, b])?,
+            (traces, _) => text(&mut page, &traces[0])?,
         }
     }
     page::print(&page.text())
@@ -78,6 +83,7 @@ fn text(page: &mut Page, trace: &Trace) -> Result<(), Failure> {
     page.gap();
     headline(page, trace)?;
     findings::rows(page, trace);
+    hints::rows(page, trace);
     page.gap();
     chart(page, &grid);
     legend(page, &grid);
@@ -100,13 +106,7 @@ fn text(page: &mut Page, trace: &Trace) -> Result<(), Failure> {
         plural(most as usize, "task", "tasks"),
         percent(grid.few)
     );
-    spark(
-        page,
-        "Ready",
-        &grid.ready,
-        codelet("init_front"),
-        &said,
-    );
+    spark(page, "Ready", &grid.ready, codelet("init_front"), &said);
     Ok(())
 }
 

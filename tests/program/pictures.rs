@@ -71,6 +71,22 @@ fn every_panel_is_drawn_and_nothing_is_overwritten() {
 }
 
 #[test]
+fn several_panels_are_one_picture() {
+    let folder = Folder::new();
+    let trace = traced(&folder, "gallery:grid3d-12", &[]);
+    let path = folder.path("both.svg");
+    let path = path.to_str().unwrap();
+    let both = ["--panel=gantt,tree", "--step=1ms", "--classes", "--plain"];
+    let done = run(["plot", &trace, "-o", path].iter().chain(&both));
+    assert_eq!((done.code, done.err.as_str()), (0, ""));
+    let text = fs::read_to_string(path).unwrap();
+    assert!(text.contains("Tasks by worker") && text.contains("Elimination tree over time"));
+    assert!(text.contains("about 50 %") && !text.contains("strong:"));
+    let unknown = run(["plot", &trace, "--panel=gantt,nothing"]);
+    assert_eq!(unknown.code, 1, "{}", unknown.out);
+}
+
+#[test]
 fn what_is_no_trace_is_neither_told_nor_drawn() {
     let folder = Folder::new();
     let nowhere = folder.path("nowhere");

@@ -19,7 +19,7 @@
 //! A kind of worker can run a codelet if it ran one of its tasks.
 
 use crate::trace::Trace;
-use crate::trace::schema::{SwitchReason, ThreadState, WorkerKind};
+use crate::trace::schema::{Role, SwitchReason, ThreadState, WorkerKind};
 use serde::Serialize;
 use std::collections::{HashMap, HashSet};
 
@@ -112,7 +112,7 @@ impl IdleCauses {
 }
 
 /// From and to.
-type Span = (u64, u64);
+pub(crate) type Span = (u64, u64);
 
 /// What one worker did, as spans without overlap, by time.
 #[derive(Default)]
@@ -166,18 +166,13 @@ pub fn idle(trace: &Trace) -> Idle {
         }
     }
     let tasks = || tables.tasks.iter();
-    let first_submit = tasks().map(|t| t.submit_ns).min().unwrap_or(0);
-    let last_submit = tasks().map(|t| t.submit_ns).max().unwrap_or(0);
     let run = Run {
         first_start: tasks().map(|t| t.start_ns).min().unwrap_or(u64::MAX),
         last_end: tasks().map(|t| t.end_ns).max().unwrap_or(u64::MAX),
         ready: ready(trace),
         memory_full: union(memory_full),
         window_full: union(window_full),
-        submitting: union(vec![(
-            first_submit.min(trace.manifest.run.begin_ns),
-            last_submit,
-        )]),
+        submitting: union(submitting(trace)),
     };
     let mut out = Idle {
         workers: Vec::with_capacity(tables.workers.len()),
@@ -200,6 +195,22 @@ pub fn idle(trace: &Trace) -> Idle {
         });
     }
     out
+}
+
+/// From the first to the last submission: of the factorization, where the run begins with it, and of what solves after it. What
+/// lies between the two is not the submission's.
+pub(crate) fn submitting(trace: &Trace) -> Vec<Span> {
+    let codelets = trace.tables.codelets.iter();
+    let solves: HashSet<u16> = (codelets.filter(|c| c.role == Role::Solve))
+        .map(|c| c.codelet)
+        .collect();
+    let mut spans = [(u64::MAX, 0); 2];
+    for t in &trace.tables.tasks {
+        let span = &mut spans[usize::from(solves.contains(&t.codelet))];
+        *span = (span.0.min(t.submit_ns), span.1.max(t.submit_ns));
+    }
+    spans[0].0 = spans[0].0.min(trace.manifest.run.begin_ns);
+    spans.to_vec()
 }
 
 /// When some task was ready that a CPU, or a device, could run.
@@ -239,7 +250,7 @@ fn of_worker(life: Span, doing: Doing, run: &Run, kind: usize) -> (u64, IdleCaus
     (executing_ns, causes)
 }
 
-fn length(spans: &[Span]) -> u64 {
+pub(crate) fn length(spans: &[Span]) -> u64 {
     spans.iter().map(|s| s.1 - s.0).sum()
 }
 
@@ -258,7 +269,7 @@ pub(crate) fn union(mut spans: Vec<Span>) -> Vec<Span> {
 }
 
 /// Takes what lies in `spans` out of `time`, and gives it. Both are unions.
-fn cut(time: &mut Vec<Span>, spans: &[Span]) -> Vec<Span> {
+pub(crate) fn cut(time: &mut Vec<Span>, spans: &[Span]) -> Vec<Span> {
     let (mut inside, mut outside) = (Vec::new(), Vec::new());
     let mut k = 0;
     for &(from, to) in time.iter() {

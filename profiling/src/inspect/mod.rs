@@ -24,6 +24,7 @@ pub use balance::{Balance, WorkerBalance};
 pub(crate) use check::Numbers;
 pub use check::{CHECKS, Check, Finding, Severity, check};
 pub use diff::{Diff, DiffError, Figure, Group, diff};
+pub(crate) use diff::{notes, same_tree};
 pub use document::{sql_document, tables_document};
 pub use facets::{Facet, Facets};
 pub use filter::{Filter, FilterError, FilteredRows, filter};

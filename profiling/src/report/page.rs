@@ -16,7 +16,8 @@ pub(super) fn html(report: &Report, blocks: &[Vec<u8>]) -> String {
     let head = serde_json::to_string(report).expect("plain structures");
     let blocks: Vec<String> = blocks.iter().map(|bytes| base64(&gzip(bytes))).collect();
     let length: usize = blocks.iter().map(String::len).sum();
-    let mut out = String::with_capacity(length + 2 * head.len() + SCRIPT.len() + STYLE.len() + 4096);
+    let mut out =
+        String::with_capacity(length + 2 * head.len() + SCRIPT.len() + STYLE.len() + 4096);
     out += "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n";
     out += "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>";
     out += &escaped(&report.title);

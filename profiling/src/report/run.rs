@@ -2,8 +2,8 @@
 //!
 //! Takes a trace; gives a [`Run`], or what is wrong with a row. Knows no panel.
 
-use crate::account::{self, AreaBound, CriticalPath};
-use crate::models::{self, Models};
+use crate::hints::Computed;
+use crate::models::Models;
 use crate::palette::{self, Colour};
 use crate::panels::subject::Subject;
 use crate::panels::{PanelError, PanelOptions};
@@ -30,14 +30,13 @@ pub(super) struct Run<'t> {
     pub span_ns: u64,
     pub codelets: Vec<CodeletKind>,
     positions: HashMap<u16, u8>,
-    pub models: Models,
+    pub computed: Computed,
     /// By the position of a codelet, and whether it ran on a device.
     model_of: HashMap<(u8, bool), u8>,
-    pub path: CriticalPath,
-    /// None where the linear program was not solved.
-    pub area: Option<AreaBound>,
     /// By row of the trace's table: above its model's limit.
     pub slow: Vec<bool>,
+    /// By row of the trace's table: so in the other run too.
+    pub slow_twice: Vec<bool>,
     /// By row of the trace's table.
     pub on_path: Vec<bool>,
     /// Rows of the trace's table by worker, then by start: the rows of the page.
@@ -50,7 +49,7 @@ pub(super) struct Run<'t> {
 
 impl<'t> Run<'t> {
     /// O(n log n).
-    pub fn of(trace: &'t Trace, level: f64) -> Result<Self, PanelError> {
+    pub fn of(trace: &'t Trace) -> Result<Self, PanelError> {
         let subject = Subject::new(trace, &PanelOptions::default())?;
         let tasks = subject.tasks();
         let by_id = check(&subject)?;
@@ -64,29 +63,33 @@ impl<'t> Run<'t> {
                 colour: palette::codelet(name),
             });
         }
-        let models = models::fit(&trace.tables, level);
+        let computed = Computed::of(trace);
+        let models = &computed.models;
         for (found, table) in [
             (codelets.len(), "codelets"),
             (models.groups.len(), "codelets"),
         ] {
             if found > MOST_KINDS {
-                let message = format!("{found} kinds of tasks, and a report has room for {MOST_KINDS}");
+                let message =
+                    format!("{found} kinds of tasks, and a report has room for {MOST_KINDS}");
                 return Err(wrong(table, MOST_KINDS, message));
             }
         }
-        let model_of = model_positions(&models, &codelets);
-        let mark = |ids: &mut dyn Iterator<Item = u32>| {
-            let mut out = vec![false; tasks.len()];
-            for id in ids {
-                if let Ok(k) = by_id.binary_search_by_key(&id, |&row| tasks[row as usize].task) {
-                    out[by_id[k] as usize] = true;
-                }
-            }
-            out
-        };
-        let path = account::critical_path(trace);
-        let slow = mark(&mut models.anomalies().iter().map(|a| a.task));
-        let on_path = mark(&mut path.tasks.iter().copied());
+        let model_of = model_positions(models, &codelets);
+        let mut slow = vec![false; tasks.len()];
+        mark(
+            &mut slow,
+            tasks,
+            &by_id,
+            models.anomalies().iter().map(|a| a.task),
+        );
+        let mut on_path = vec![false; tasks.len()];
+        mark(
+            &mut on_path,
+            tasks,
+            &by_id,
+            computed.path.tasks.iter().copied(),
+        );
         let (order, lanes) = order(&subject);
         Ok(Run {
             trace,
@@ -94,16 +97,25 @@ impl<'t> Run<'t> {
             codelets,
             positions,
             model_of,
-            area: account::area_bound(trace).ok(),
-            path,
-            models,
+            computed,
             slow,
+            slow_twice: vec![false; tasks.len()],
             on_path,
             order,
             lanes,
             by_id,
             subject,
         })
+    }
+
+    /// Notes which tasks are slow in the other run too.
+    pub fn mark_twice(&mut self, ids: impl Iterator<Item = u32>) {
+        mark(
+            &mut self.slow_twice,
+            self.trace.tables.tasks.as_slice(),
+            &self.by_id,
+            ids,
+        );
     }
 
     pub fn tasks(&self) -> &'t [Task] {
@@ -113,7 +125,9 @@ impl<'t> Run<'t> {
     /// Rows of the page with their tasks.
     pub fn rows(&self) -> impl Iterator<Item = (usize, &'t Task)> + '_ {
         let tasks = self.tasks();
-        self.order.iter().map(move |&row| (row as usize, &tasks[row as usize]))
+        self.order
+            .iter()
+            .map(move |&row| (row as usize, &tasks[row as usize]))
     }
 
     pub fn position(&self, codelet: u16) -> u8 {
@@ -137,6 +151,15 @@ impl<'t> Run<'t> {
         let (start, end) = (self.ns(start_ns), self.ns(end_ns).min(self.span_ns));
         let start = start.min(end);
         (start, end - start)
+    }
+}
+
+/// Sets the rows of tasks by their ids.
+fn mark(rows: &mut [bool], tasks: &[Task], by_id: &[u32], ids: impl Iterator<Item = u32>) {
+    for id in ids {
+        if let Ok(k) = by_id.binary_search_by_key(&id, |&row| tasks[row as usize].task) {
+            rows[by_id[k] as usize] = true;
+        }
     }
 }
 
@@ -189,7 +212,8 @@ fn check(subject: &Subject<'_>) -> Result<Vec<u32>, PanelError> {
             return Err(wrong("tasks", k, message));
         }
         if task.flops > LARGEST || task.end_ns - subject.begin_ns > LARGEST {
-            let message = format!("task {id} has an end or a number of operations that no run reaches");
+            let message =
+                format!("task {id} has an end or a number of operations that no run reaches");
             return Err(wrong("tasks", k, message));
         }
     }
@@ -205,14 +229,21 @@ fn check(subject: &Subject<'_>) -> Result<Vec<u32>, PanelError> {
     }
     for (k, edge) in subject.trace.tables.dependencies.iter().enumerate() {
         if edge.predecessor >= edge.task {
-            let message = format!("task {} waits for {}, which comes later", edge.task, edge.predecessor);
+            let message = format!(
+                "task {} waits for {}, which comes later",
+                edge.task, edge.predecessor
+            );
             return Err(wrong("dependencies", k, message));
         }
     }
     let mut names: BTreeMap<u16, usize> = BTreeMap::new();
     for (k, worker) in subject.trace.tables.workers.iter().enumerate() {
         if names.insert(worker.worker, k).is_some() {
-            return Err(wrong("workers", k, format!("worker {} is there twice", worker.worker)));
+            return Err(wrong(
+                "workers",
+                k,
+                format!("worker {} is there twice", worker.worker),
+            ));
         }
     }
     Ok(by_id)

@@ -4,13 +4,13 @@
 
 use super::format::{Body, TableColumn};
 use super::run::Run;
-use crate::account::{delays, idle, rates};
+use crate::account::{delays, rates};
 use serde_json::{Value, json};
 
 /// Tree nodes with most time in their tasks that are told.
 const NODES: usize = 100;
 
-fn columns(titles: &[(&str, &str)]) -> Vec<TableColumn> {
+pub(super) fn columns(titles: &[(&str, &str)]) -> Vec<TableColumn> {
     let column = |(k, (title, unit)): (usize, &(&str, &str))| TableColumn {
         title: (*title).to_owned(),
         unit: (*unit).to_owned(),
@@ -20,8 +20,10 @@ fn columns(titles: &[(&str, &str)]) -> Vec<TableColumn> {
 }
 
 /// A number, or an empty cell.
-fn cell(value: Option<f64>) -> Value {
-    value.filter(|v| v.is_finite()).map_or(json!(""), |v| json!(v))
+pub(super) fn cell(value: Option<f64>) -> Value {
+    value
+        .filter(|v| v.is_finite())
+        .map_or(json!(""), |v| json!(v))
 }
 
 pub(super) fn by_codelet(run: &Run<'_>) -> Body {
@@ -32,7 +34,11 @@ pub(super) fn by_codelet(run: &Run<'_>) -> Body {
     for (row, task) in run.tasks().iter().enumerate() {
         let k = usize::from(run.position(task.codelet));
         slow[k] += u64::from(run.slow[row]);
-        on_path[k] += if run.on_path[row] { task.end_ns - task.start_ns } else { 0 };
+        on_path[k] += if run.on_path[row] {
+            task.end_ns - task.start_ns
+        } else {
+            0
+        };
     }
     let mut rows: Vec<(u64, Vec<Value>)> = Vec::new();
     for (rate, delay) in rates.codelets.iter().zip(&delays) {
@@ -70,6 +76,7 @@ pub(super) fn by_codelet(run: &Run<'_>) -> Body {
         ]),
         rows: rows.into_iter().map(|row| row.1).collect(),
         nodes: None,
+        tasks: None,
     }
 }
 
@@ -91,7 +98,7 @@ pub(super) fn cause(name: &str) -> &str {
 }
 
 pub(super) fn by_worker(run: &Run<'_>) -> Option<Body> {
-    let idle = idle(run.trace);
+    let idle = &run.computed.idle;
     if idle.workers.is_empty() {
         return None;
     }
@@ -111,6 +118,7 @@ pub(super) fn by_worker(run: &Run<'_>) -> Option<Body> {
         rows: idle.workers.iter().map(row).collect(),
         columns: columns(&titles),
         nodes: None,
+        tasks: None,
     })
 }
 
@@ -118,13 +126,17 @@ pub(super) fn by_node(run: &Run<'_>) -> Option<Body> {
     let mut nodes = rates(run.trace).nodes;
     nodes.sort_by_key(|rate| (std::cmp::Reverse(rate.busy_ns), rate.key));
     nodes.truncate(NODES);
-    let known: Vec<_> = nodes.iter().filter_map(|rate| Some((rate.key?, rate))).collect();
+    let known: Vec<_> = nodes
+        .iter()
+        .filter_map(|rate| Some((rate.key?, rate)))
+        .collect();
     if run.trace.tables.fronts.is_empty() {
         return None;
     }
     let row = |(node, rate): &(u32, &crate::account::Rate)| {
         let front = run.subject.front(*node);
-        let number = |of: fn(&crate::trace::schema::Front) -> u32| front.map_or(json!(""), |f| json!(of(f)));
+        let number =
+            |of: fn(&crate::trace::schema::Front) -> u32| front.map_or(json!(""), |f| json!(of(f)));
         vec![
             json!(node),
             json!(front.map_or("", |front| front.kind.name())),
@@ -155,5 +167,6 @@ pub(super) fn by_node(run: &Run<'_>) -> Option<Body> {
         ]),
         rows: known.iter().map(row).collect(),
         nodes: Some(known.iter().map(|(node, _)| *node).collect()),
+        tasks: None,
     })
 }

@@ -8,6 +8,7 @@ use crate::trace::schema::{Front, FrontKind, Task};
 
 const SLOW: u8 = 1;
 const ON_PATH: u8 = 2;
+const SLOW_TWICE: u8 = 4;
 
 /// All of them. O(n), and O(edges).
 pub(super) fn columns(run: &Run<'_>, to: &mut Columns) {
@@ -37,14 +38,22 @@ fn of_tasks(run: &Run<'_>, to: &mut Columns) {
     number("tasks.m", Type::U32, &|t| t.rows.into());
     number("tasks.n", Type::U32, &|t| t.cols.into());
     number("tasks.k", Type::U32, &|t| t.inner.into());
-    let mark = |row: usize| SLOW * u8::from(run.slow[row]) + ON_PATH * u8::from(run.on_path[row]);
+    let mark = |row: usize| {
+        SLOW * u8::from(run.slow[row])
+            + ON_PATH * u8::from(run.on_path[row])
+            + SLOW_TWICE * u8::from(run.slow_twice[row])
+    };
     to.u8("tasks.mark", run.rows().map(|(row, _)| mark(row)));
     to.u8(
         "tasks.model",
         tasks().map(|t| run.model(t).map_or(0, |model| model + 1)),
     );
     let in_order = run.by_id.iter().map(|&row| &run.tasks()[row as usize]);
-    to.delta("submit.time", Type::F64, in_order.map(|t| run.ns(t.submit_ns)));
+    to.delta(
+        "submit.time",
+        Type::F64,
+        in_order.map(|t| run.ns(t.submit_ns)),
+    );
 }
 
 /// From the end of the task before on a worker to the start of each.
@@ -52,12 +61,14 @@ fn gaps<'r>(run: &'r Run<'_>) -> impl Iterator<Item = i64> + 'r {
     let ns = |time_ns: u64| run.ns(time_ns) as i64;
     run.lanes.windows(2).flat_map(move |lane| {
         let mut end = 0;
-        run.order[lane[0] as usize..lane[1] as usize].iter().map(move |&row| {
-            let task = &run.tasks()[row as usize];
-            let gap = ns(task.start_ns) - end;
-            end = ns(task.end_ns);
-            gap
-        })
+        run.order[lane[0] as usize..lane[1] as usize]
+            .iter()
+            .map(move |&row| {
+                let task = &run.tasks()[row as usize];
+                let gap = ns(task.start_ns) - end;
+                end = ns(task.end_ns);
+                gap
+            })
     })
 }
 
@@ -66,7 +77,9 @@ fn dependencies(run: &Run<'_>, to: &mut Columns) {
     let tasks = run.tasks();
     let id = |k: usize| tasks[run.by_id[k] as usize].task;
     let position = |task: u32| {
-        let found = run.by_id.binary_search_by_key(&task, |&row| tasks[row as usize].task);
+        let found = run
+            .by_id
+            .binary_search_by_key(&task, |&row| tasks[row as usize].task);
         found.ok()
     };
     let known = |edge: &&crate::trace::schema::Dependency| {
@@ -78,7 +91,11 @@ fn dependencies(run: &Run<'_>, to: &mut Columns) {
     for (k, _) in edges.iter().filter_map(|edge| known(&edge)) {
         first[k + 1] += 1;
     }
-    to.varint("deps.count", Type::U32, first[1..].iter().map(|&n| n.into()));
+    to.varint(
+        "deps.count",
+        Type::U32,
+        first[1..].iter().map(|&n| n.into()),
+    );
     for k in 0..tasks.len() {
         first[k + 1] += first[k];
     }
@@ -89,7 +106,11 @@ fn dependencies(run: &Run<'_>, to: &mut Columns) {
         next[k] += 1;
     }
     for k in 0..tasks.len() {
-        debug_assert!(back[first[k] as usize..first[k + 1] as usize].iter().all(|&d| d <= id(k)));
+        debug_assert!(
+            back[first[k] as usize..first[k + 1] as usize]
+                .iter()
+                .all(|&d| d <= id(k))
+        );
         back[first[k] as usize..first[k + 1] as usize].sort_unstable();
     }
     to.varint("deps.back", Type::U32, back.iter().map(|&d| d.into()));
@@ -110,8 +131,12 @@ fn nodes(run: &Run<'_>, to: &mut Columns) {
     number("nodes.cols", Type::U32, &|f| f.cols.into());
     number("nodes.pivots", Type::U32, &|f| f.pivots.into());
     number("nodes.flops", Type::F64, &|f| f.flops);
-    number("nodes.tile_rows", Type::U32, &|f| f.tile_rows.unwrap_or(0).into());
-    number("nodes.tile_cols", Type::U32, &|f| f.tile_cols.unwrap_or(0).into());
+    number("nodes.tile_rows", Type::U32, &|f| {
+        f.tile_rows.unwrap_or(0).into()
+    });
+    number("nodes.tile_cols", Type::U32, &|f| {
+        f.tile_cols.unwrap_or(0).into()
+    });
     to.u8("nodes.kind", all().map(|f| kind(f)));
     to.delta("nodes.task", Type::U32, all().map(|f| f.task_node.into()));
 }

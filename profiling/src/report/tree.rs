@@ -7,11 +7,11 @@
 //! in it by what they had; of the rows of a band the largest counts, and an anomaly in any of them is in the band's cell.
 
 use super::columns::{Columns, Type};
-use super::format::{Body, TreeLevel, TreeRows};
+use super::format::{Body, TreeCells, TreeLevel, TreeRows};
 use super::gantt::part;
 use super::run::Run;
 use super::tasks;
-use crate::panels::tree::home;
+use crate::panels::tree::rows::home;
 use crate::trace::schema::Role;
 use std::collections::HashMap;
 
@@ -56,11 +56,19 @@ pub(super) fn body(run: &Run<'_>, to: &mut Columns) -> Body {
         row.map_or(0, |&row| u64::from(row) + 1)
     };
     let row_of_node = to.delta("tree.row_of_node", Type::U32, fronts.iter().map(row_of));
-    let mut bins = (4 * run.order.len()).next_power_of_two().clamp(FEWEST, MOST);
+    let mut bins = (4 * run.order.len())
+        .next_power_of_two()
+        .clamp(FEWEST, MOST);
     let mut levels = Vec::new();
     while bins >= FEWEST {
         let each = (rows.len() * PIXELS / (BANDS * bins.max(PIXELS))).max(1);
-        levels.push(level(run, &pieces, levels.len(), bins, each, to));
+        let cells = cells(run, &pieces, levels.len(), bins, each, to);
+        levels.push(TreeLevel {
+            each,
+            rows: rows.len().div_ceil(each),
+            bins,
+            cells,
+        });
         bins /= 2;
     }
     Body::Tree {
@@ -87,7 +95,9 @@ fn rows(run: &Run<'_>) -> (Vec<Row>, HashMap<u32, u32>, Vec<Piece>) {
             Role::Solve => continue,
             _ => OWN,
         };
-        let node = *homes.entry(task.node).or_insert_with(|| home(&run.subject, task.node));
+        let node = *homes
+            .entry(task.node)
+            .or_insert_with(|| home(&run.subject, task.node));
         let row = *of_home.entry(node).or_insert_with(|| {
             rows.push(Row {
                 node,
@@ -102,7 +112,13 @@ fn rows(run: &Run<'_>) -> (Vec<Row>, HashMap<u32, u32>, Vec<Piece>) {
         of.has_groups |= kind == GROUPS;
         (of.born, of.died) = (of.born.min(start), of.died.max(end));
         let slow = run.slow[at as usize];
-        pieces.push(Piece { row, start, end, kind, slow });
+        pieces.push(Piece {
+            row,
+            start,
+            end,
+            kind,
+            slow,
+        });
     }
     lives(run, &mut rows, &of_home);
     pieces.sort_unstable_by_key(|piece| (piece.row, piece.start));
@@ -139,10 +155,17 @@ fn row_columns(
     };
     TreeRows {
         node: to.delta("tree.node", Type::U32, rows.iter().map(|r| r.node.into())),
-        parent: to.delta("tree.parent", Type::U32, rows.iter().map(|r| parent(r).unwrap_or(0))),
+        parent: to.delta(
+            "tree.parent",
+            Type::U32,
+            rows.iter().map(|r| parent(r).unwrap_or(0)),
+        ),
         born: to.delta("tree.born", Type::F64, rows.iter().map(|r| r.born)),
         died: to.delta("tree.died", Type::F64, rows.iter().map(|r| r.died)),
-        kind: to.u8("tree.kind", rows.iter().map(|r| front(r).map_or(0, tasks::kind))),
+        kind: to.u8(
+            "tree.kind",
+            rows.iter().map(|r| front(r).map_or(0, tasks::kind)),
+        ),
         has_groups: to.u8("tree.has_groups", rows.iter().map(|r| r.has_groups.into())),
     }
 }
@@ -156,14 +179,14 @@ struct Cell {
     load: f64,
 }
 
-fn level(
+fn cells(
     run: &Run<'_>,
     pieces: &[Piece],
     number: usize,
     bins: usize,
     each: usize,
     to: &mut Columns,
-) -> TreeLevel {
+) -> TreeCells {
     let width = run.span_ns as f64 / bins as f64;
     let mut cells: Vec<Cell> = Vec::new();
     let mut mine: Vec<Cell> = Vec::new();
@@ -193,13 +216,14 @@ fn level(
     let (band, bin) = (column("band", |c| c.band), column("bin", |c| c.bin));
     // What has no length is there all the same.
     let load = cells.iter().map(|cell| part(cell.load / whole).max(1));
-    TreeLevel {
-        each,
-        bins,
+    TreeCells {
         band,
         bin,
         load: to.u8(format!("tree.{number}.load"), load),
-        kind: to.u8(format!("tree.{number}.kind"), cells.iter().map(|cell| cell.kind)),
+        kind: to.u8(
+            format!("tree.{number}.kind"),
+            cells.iter().map(|cell| cell.kind),
+        ),
     }
 }
 
@@ -214,7 +238,12 @@ fn add(to: &mut Vec<Cell>, piece: &Piece, band: u32, width: f64, bins: usize) {
         if load == 0.0 && bin != first {
             continue;
         }
-        let cell = |kind| Cell { band, bin: bin as u32, kind, load };
+        let cell = |kind| Cell {
+            band,
+            bin: bin as u32,
+            kind,
+            load,
+        };
         if load > 0.0 {
             to.push(cell(if piece.kind == GROUPS { GROUPS } else { OWN }));
         }

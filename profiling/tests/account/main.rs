@@ -4,9 +4,12 @@
 mod common;
 
 mod area;
+mod compare;
 mod curves;
 mod damage;
 mod hand;
+mod hints;
 mod idle;
 mod outside;
 mod path;
+mod twin;

@@ -109,8 +109,12 @@ pub fn write(
         kept.traced = Some((path.clone(), written));
     }
     // A run that came to no task has nothing to show, and says itself why.
-    if let Some(path) = asked.report.as_ref().filter(|_| complete || !trace.tables.tasks.is_empty()) {
-        let bytes = html::write(&[&trace], path, asked.force)?;
+    if let Some(path) = asked
+        .report
+        .as_ref()
+        .filter(|_| complete || !trace.tables.tasks.is_empty())
+    {
+        let bytes = html::write(&[&trace], Vec::new(), path, asked.force)?;
         kept.reported = Some((path.clone(), bytes));
     }
     Ok(kept)

@@ -255,6 +255,7 @@ impl<'a> Subject<'a> {
 }
 
 /// From numbers to rows.
+#[derive(Debug)]
 pub(crate) struct Numbers(Vec<(u32, u32)>);
 
 impl Numbers {
