@@ -4,7 +4,7 @@
 //! subtrees (outliers beyond three deviations apart). The rule speaks where c is four standard errors above 0, tasks with most
 //! company (the upper tenth) are slowed by 15 % or more, and 2 % of the workers' time is lost. The throughput of k at a
 //! time is k / exp(c (k - 1)), largest at k = 1 / c: that is the number of workers it proposes. The paper found a
-//! factor of 12.8 for many workers behind one L3 cache.
+//! factor of 12.8 for many workers behind one L3 cache. Where always as many ran, one run cannot tell; the rule is then silent.
 
 use super::statistics::{Observed, partial_slope};
 use super::words::{percent, plural, time, times};

@@ -417,7 +417,7 @@ fn page_faults_are_told_by_their_lowest_price() {
         trace.tables.counters = tasks.map(row).collect();
         said(&trace, "page_faults")
     };
-    let hint = counted(200_000).expect("many faults");
+    let hint = counted(20_000).expect("many faults");
     assert!(
         fact(&hint, "Most of them in").starts_with("init_front, 100 %"),
         "{hint:?}"
@@ -429,14 +429,17 @@ fn page_faults_are_told_by_their_lowest_price() {
 fn subtrees_that_slow_each_other_down_are_told_with_their_rate() {
     for seed in SEEDS {
         let mut tree = Tree::new(seed);
-        let leaves: Vec<_> = (0..120).map(|_| tree.subtree(1_000_000)).collect();
         // A front now and then, so that not always all workers are in subtrees.
-        let fronts: Vec<_> = leaves
-            .chunks(4)
-            .map(|c| tree.tiled(c, 3, 400_000))
-            .collect();
+        let part = |tree: &mut Tree| {
+            let leaves: Vec<_> = (0..4).map(|_| tree.subtree(1_000_000)).collect();
+            tree.tiled(&leaves, 3, 400_000)
+        };
+        let fronts: Vec<_> = (0..30).map(|_| part(&mut tree)).collect();
         tree.tiled(&fronts, 8, 400_000);
-        tree.prioritise();
+        tree.jobs
+            .iter_mut()
+            .enumerate()
+            .for_each(|(k, job)| job.priority = -(k as i64));
         let crowd = |rate: f64| {
             let of = move |d: &Doing<'_>| match d.job.codelet {
                 crate::twin::DO_SUBTREE => (rate * d.subtrees as f64).exp(),
@@ -474,8 +477,12 @@ fn copies_that_wait_are_told_where_the_run_waits_for_them() {
         let make = |late: bool| {
             let mut tree = Tree::new(seed);
             let leaves: Vec<_> = (0..4).map(|_| tree.subtree(500_000)).collect();
-            let top = tree.tiled(&leaves, 5, 800_000);
-            (0..150).for_each(|_| _ = tree.subtree(500_000));
+            let top = tree.tiled(&leaves, 1, 4_000_000);
+            let mut node = top;
+            for _ in 0..12 {
+                node = tree.tiled(&[node], 1, 4_000_000);
+            }
+            (0..100).for_each(|_| _ = tree.subtree(500_000));
             tree.prioritise();
             for job in &mut tree.jobs {
                 let begins = matches!(job.codelet, INIT_FRONT | BLOCK_COPY);

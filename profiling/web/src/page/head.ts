@@ -13,10 +13,10 @@ export function factList(facts: Fact[], kind: string): HTMLElement {
     h("div", {}, h("dt", {}, fact.label), h("dd", {}, tied(fact.text)), fact.note === null ? null : h("dd", { class: "note" }, tied(fact.note)))));
 }
 
-export function headOf(report: Report): HTMLElement {
+export function headOf(report: Report, corner: HTMLElement): HTMLElement {
   const two = report.runs.length > 1;
   const label = (run: RunHead, k: number): HTMLElement | null => (two ? h("h3", {}, h("b", { class: `run run-${k}` }, NAMES[k]), ` ${run.name}`) : null);
-  const head = h("div", { class: "head" }, h("h1", {}, report.title));
+  const head = h("div", { class: "head" }, corner, h("h1", {}, report.title));
   if (report.comparison !== null) head.append(factList(report.comparison.headline, "headline"));
   const runs = report.runs.map((run, k) => h("div", { class: "one" }, label(run, k),
     factList(run.headline, report.comparison === null ? "headline" : "headline small"),
