@@ -17,7 +17,11 @@ export function headOf(report: Report, corner: HTMLElement): HTMLElement {
   const two = report.runs.length > 1;
   const label = (run: RunHead, k: number): HTMLElement | null => (two ? h("h3", {}, h("b", { class: `run run-${k}` }, NAMES[k]), ` ${run.name}`) : null);
   const head = h("div", { class: "head" }, corner, h("h1", {}, report.title));
-  if (report.comparison !== null) head.append(factList(report.comparison.headline, "headline"));
+  if (report.comparison !== null) {
+    const { headline, notes } = report.comparison;
+    head.append(factList(headline, "headline"));
+    if (notes.length > 0) head.append(h("ul", { class: "warnings" }, ...notes.map((text) => h("li", {}, text))));
+  }
   const runs = report.runs.map((run, k) => h("div", { class: "one" }, label(run, k),
     factList(run.headline, report.comparison === null ? "headline" : "headline small"),
     run.warnings.length > 0 && h("ul", { class: "warnings" }, ...run.warnings.map((text) => h("li", {}, text))),
