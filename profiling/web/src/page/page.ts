@@ -46,7 +46,7 @@ export function open(root: HTMLElement, data: Data): void {
     const window = windowOf(selection, runs, span);
     if (window !== null) store.set({ selection, window }, "jump");
   };
-  const cards = cardsOf(data, place, (run, node) => choose({ kind: "node", run, node }));
+  const cards = cardsOf(data, place, (selection) => (selection.kind === "task" ? zoomTo(selection) : choose(selection)));
   const views = cards.flatMap((card) => card.views);
   const go = ({ panel, window, selection }: Target): void => {
     const { folded } = store.state();

@@ -200,7 +200,8 @@ function level(
   const shade = colours.strong.map((strong, k) => {
     const wanted = looked ? focus.node === null && k === focus.codelet : !focus.pale;
     const tint = wanted ? strong : colours.pale[k];
-    return Array.from({ length: 17 }, (_, part) => mix(withAlpha(theme.plot, 0), tint, part / 16));
+    // A root, so that what is mostly idle is still seen to have tasks.
+    return Array.from({ length: 17 }, (_, part) => mix(theme.plot, tint, Math.max(Math.sqrt(part / 16), 0.25)));
   });
   for (let lane = 0; lane < run.head.workers.length; lane += 1) {
     const base = lane * chosen.bins;
