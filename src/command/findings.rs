@@ -99,7 +99,7 @@ fn anomaly_rows(page: &mut Page, trace: &Trace) {
         .iter()
         .map(|a| a.duration_ns as f64 - a.expected_ns)
         .sum();
-    let by_chance = (1.0 - models.level) / 2.0 * measured as f64;
+    let by_chance = models.expected_anomalies();
     page.row(
         "Slow tasks",
         &format!(

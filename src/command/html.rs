@@ -53,9 +53,16 @@ impl HtmlArgs {
     }
 
     /// Writes it, shows it where that is asked for, and tells.
-    pub fn write(&self, traces: &[&Trace], path: &Path, page: &mut Page) -> Result<(), Failure> {
+    pub fn write(
+        &self,
+        traces: &[&Trace],
+        names: &[PathBuf],
+        path: &Path,
+        page: &mut Page,
+    ) -> Result<(), Failure> {
         // A temporary file of an earlier process of the same number may go.
-        let bytes = write(traces, path, self.force || self.output.is_none())?;
+        let force = self.force || self.output.is_none();
+        let bytes = write(traces, folder_names(names), path, force)?;
         page.title("Written", &path.display().to_string());
         page.row("Size", &si(bytes as f64, "B"));
         if self.open {
@@ -77,10 +84,24 @@ pub fn check(path: &Path, force: bool) -> Result<(), Failure> {
 }
 
 /// Writes the page, and returns its size.
-pub fn write(traces: &[&Trace], path: &Path, force: bool) -> Result<usize, Failure> {
-    let text = report::page(traces, &Options::default()).map_err(failure)?;
+pub fn write(
+    traces: &[&Trace],
+    names: Vec<String>,
+    path: &Path,
+    force: bool,
+) -> Result<usize, Failure> {
+    let text = report::page(traces, &Options { names }).map_err(failure)?;
     report::write(path, &text, force).map_err(failure)?;
     Ok(text.len())
+}
+
+/// What two traces are told apart by: the names of their folders, if these differ.
+fn folder_names(paths: &[PathBuf]) -> Vec<String> {
+    let name = |path: &PathBuf| Some(path.file_name()?.to_string_lossy().into_owned());
+    match paths.iter().map(name).collect::<Option<Vec<_>>>() {
+        Some(names) if names.len() == 2 && names[0] != names[1] => names,
+        _ => Vec::new(),
+    }
 }
 
 fn failure(error: ReportError) -> Failure {

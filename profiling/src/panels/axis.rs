@@ -51,7 +51,8 @@ pub(crate) fn plain(x: f64) -> String {
 /// A time as a person writes it: `12.3 ms`.
 pub(crate) fn time(ns: f64) -> String {
     let (unit, length) = time_unit(ns / 3.0 * 10.0);
-    let x = ns / length;
+    // A sum of nothing is -0.
+    let x = ns / length + 0.0;
     match x {
         x if x >= 99.95 => format!("{x:.0} {unit}"),
         x if x >= 9.995 => format!("{x:.1} {unit}"),
@@ -70,10 +71,19 @@ pub(crate) fn si(x: f64, unit: &str) -> String {
     }
 }
 
+/// `1 task`, `3 tasks`.
+pub(super) fn counted(count: u64, what: &str) -> String {
+    match count {
+        1 => format!("1 {what}"),
+        n => format!("{n} {what}s"),
+    }
+}
+
 /// A part of a whole: `3.4 %`, `56 %`.
 pub(crate) fn percent(part: f64) -> String {
     match 100.0 * part {
         p if p <= 0.0 => "0 %".to_owned(),
+        p if p < 0.05 => "<0.1 %".to_owned(),
         p if p < 9.95 => format!("{p:.1} %"),
         p => format!("{p:.0} %"),
     }

@@ -112,12 +112,6 @@ impl Series {
 }
 
 impl Unit {
-    pub fn name(self) -> &'static str {
-        match self {
-            Unit::Of(name) | Unit::Count(name) => name,
-        }
-    }
-
     /// What stands above the axis, with the prefix for values up to `most`; and its factor.
     fn axis(self, most: f64) -> (String, f64) {
         let (letter, scale) = prefix(most);
@@ -172,7 +166,8 @@ pub(super) fn paint(chart: &Chart, subject: &Subject<'_>, options: &PanelOptions
     let highest = rules.fold(curves, f64::max);
     let highest = if highest > 0.0 { highest } else { 1.0 };
     let (text, scale) = chart.unit.axis(highest);
-    let y = frame.value_axis(area, 1.06 * highest, &text, scale);
+    let whole = matches!(chart.unit, Unit::Count(_)) && scale == 1.0;
+    let y = frame.value_axis(area, 1.06 * highest, &text, (scale, whole));
     frame.scene.group("curves");
     match chart.form {
         ChartForm::Stack => stack(&mut frame, chart, &windows, &y),

@@ -5,7 +5,7 @@
 
 use super::axis::{plain, ticks, time_unit};
 use super::font;
-use super::scene::{Anchor, Area, GREY, GRID, INK, Scene, Stroke};
+use super::scene::{Anchor, Area, GREY, GRID, INK, PAPER, Scene, Stroke};
 use super::subject::Subject;
 use super::{PanelOptions, WIDTH};
 use crate::palette::Colour;
@@ -38,6 +38,8 @@ pub(super) enum Form {
     Dashes,
     Dot,
     Outline,
+    /// A dot with an edge.
+    Ring,
 }
 
 impl Key {
@@ -194,18 +196,20 @@ impl<'s, 't> Frame<'s, 't> {
         );
     }
 
-    /// A value axis at the left of `area`, from 0 to `most` of `unit`s, with `name` above it. Returns where a value lies.
+    /// A value axis at the left of `area`, from 0 to `most` with `unit` above it; ticks in
+    /// multiples of `scale`, of whole ones only where that makes sense. Returns where a value lies.
     pub fn value_axis(
         &mut self,
         area: Area,
         most: f64,
         unit: &str,
-        scale: f64,
+        (scale, whole): (f64, bool),
     ) -> impl Fn(f64) -> f64 + use<> {
         let count = (area.h / 36.0).clamp(1.0, 8.0) as usize;
         self.scene.group("values");
         let y = move |value: f64| area.bottom() - value / most * area.h;
-        for tick in ticks(0.0, most / scale, count) {
+        let ticks = ticks(0.0, most / scale, count).into_iter();
+        for tick in ticks.filter(|tick| !whole || tick.fract() == 0.0) {
             let at = y(tick * scale);
             self.scene
                 .line((area.x, at), (area.right(), at), Stroke::new(GRID, 0.6));
@@ -223,7 +227,7 @@ impl<'s, 't> Frame<'s, 't> {
     }
 
     /// Marks at the upper edge: when the last task was submitted, when the last one ended, and more. Those for whose text there is
-    /// no room have none.
+    /// no room have none, but for the first two.
     pub fn marks(&mut self, more: &[Mark]) {
         let s = self.subject;
         let submitted = s.tasks().iter().map(|task| task.submit_ns).max();
@@ -247,10 +251,12 @@ impl<'s, 't> Frame<'s, 't> {
             let wide = font::width(what, 10.0, false);
             let left = (x - 0.5 * wide).clamp(area.x, (area.right() - wide).max(area.x));
             let line = free.iter().position(|&free| left + wide + 8.0 <= free);
+            if line.is_none() && colour != INK {
+                continue;
+            }
             let rise = LINE * line.unwrap_or(0) as f64;
             let look = Stroke::dashed(colour, 0.8, 3.0);
-            let above = area.y - 4.0 - rise;
-            self.scene.line((x, above), (x, area.bottom()), look);
+            self.scene.line((x, area.y - 4.0), (x, area.bottom()), look);
             if let Some(line) = line {
                 let text_colour = if colour == INK { GREY } else { colour };
                 let (y, anchor) = (area.y - 7.0 - rise, Anchor::Start);
@@ -305,6 +311,10 @@ fn swatch(scene: &mut Scene, key: &Key, x: f64, y: f64) {
             scene.line((x, middle), (x + 14.0, middle), look);
         }
         Form::Dot => scene.dot((x + 6.0, middle), 3.5, key.colour, 1.0),
+        Form::Ring => {
+            scene.dot((x + 6.0, middle), 4.0, key.colour, 1.0);
+            scene.dot((x + 6.0, middle), 3.1, PAPER, 1.0);
+        }
         Form::Outline => {
             let (y, w, h) = (middle - 4.5, 11.0, 9.0);
             scene.outline(Area { x, y, w, h }, Stroke::new(key.colour, 1.4));

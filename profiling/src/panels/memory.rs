@@ -34,19 +34,19 @@ fn chart(subject: &Subject<'_>) -> Chart {
             .series
             .push(Series::new(name, colour, steps).noted(note));
     }
-    let mut rule = |bytes: Option<u64>, colour, name: &str| {
+    let mut rule = |bytes: Option<u64>, colour, name: &str, dashed| {
         if let Some(value) = bytes.map(|bytes| bytes as f64) {
             chart.rules.push(Rule {
                 value,
                 name: format!("{name} {}", si(value, "B")),
                 colour,
-                dashed: true,
+                dashed,
             });
         }
     };
-    rule(manifest.run.memory_limit_bytes, ALERT, "limit");
+    rule(manifest.run.memory_limit_bytes, ALERT, "limit", false);
     let name = "predicted peak of a sequential run";
-    rule(manifest.predicted("peak_bytes"), INK, name);
+    rule(manifest.predicted("peak_bytes"), INK, name, true);
     chart
 }
 

@@ -4,9 +4,13 @@
 //!
 //! | file | subject |
 //! | --- | --- |
-//! | `gantt`, `tree`, `memory`, `ready`, `gflops`, `depth`, `durations`, `shape` | one panel each |
+//! | `memory`, `ready`, `submitted`, `gflops`, `depth`, `nodes`, `active`, `transfers`, `counters` | curves over time, one panel each |
+//! | `states`, `stalls`, `switches`, `phases` | spans on rows, one panel each |
+//! | `histogram`, `classes` | counts in bins, one panel each |
+//! | `gantt`, `tree`, `durations`, `residuals`, `shape` | pictures of their own, one panel each |
+//! | `chart`, `spans`, `bars` | what panels of curves, spans and counts say, and their pictures |
 //! | `subject` | a trace that was found fit to be drawn, and the span of time that is |
-//! | `frame`, `axis` | title, legend, axes and their ticks |
+//! | `frame`, `axis`, `facets`, `scatter` | title, legend, axes and their ticks; small plots beside each other; tasks as dots |
 //! | `lod`, `steps` | never more shapes than pixels |
 //! | `grid` | a run in columns, for terminals |
 //! | `scene` | shapes on a page |
@@ -22,27 +26,40 @@
 //! }
 //! ```
 
+mod active;
 pub(crate) mod axis;
+pub(crate) mod bars;
 pub(crate) mod chart;
+mod classes;
+mod counters;
 mod depth;
 mod durations;
+mod facets;
 mod font;
 mod frame;
 mod gantt;
 mod gflops;
 pub mod grid;
+mod histogram;
 pub(crate) mod lod;
 mod memory;
+mod nodes;
+mod phases;
 mod png;
 mod ready;
+mod residuals;
+mod scatter;
 pub mod scene;
 pub(crate) mod shape;
 pub(crate) mod spans;
 mod stalls;
+mod states;
 mod steps;
 pub(crate) mod subject;
 mod submitted;
 mod svg;
+mod switches;
+mod transfers;
 pub(crate) mod tree;
 
 pub use png::png;
@@ -50,6 +67,7 @@ pub use svg::svg;
 
 use crate::part::{Part, PartError};
 use crate::trace::Trace;
+use bars::Bars;
 use chart::Chart;
 use scene::Scene;
 use spans::Rows;
@@ -62,15 +80,25 @@ use subject::Subject;
 /// The panels: those of the command, of the tests and of docs/panels.md.
 pub static PANELS: &[PanelEntry] = &[
     gantt::ENTRY,
+    states::ENTRY,
     tree::ENTRY,
+    nodes::ENTRY,
+    depth::ENTRY,
+    active::ENTRY,
     memory::ENTRY,
     ready::ENTRY,
     submitted::ENTRY,
     stalls::ENTRY,
     gflops::ENTRY,
-    depth::ENTRY,
+    transfers::ENTRY,
     durations::ENTRY,
+    residuals::ENTRY,
+    histogram::ENTRY,
+    classes::ENTRY,
     shape::ENTRY,
+    switches::ENTRY,
+    counters::ENTRY,
+    phases::ENTRY,
 ];
 
 /// One kind of picture.
@@ -90,6 +118,8 @@ pub(crate) enum Drawing {
     Chart(fn(&Subject<'_>) -> Chart),
     /// Spans on rows.
     Rows(fn(&Subject<'_>) -> Rows),
+    /// Counts in bins.
+    Bars(fn(&Subject<'_>) -> Bars),
     /// A picture of its own.
     Own(fn(&Subject<'_>, &PanelOptions) -> Scene),
 }
@@ -107,6 +137,8 @@ pub struct PanelOptions {
     pub marked: BTreeSet<u32>,
     /// Length of the steps of time in which loads and speeds are means; as short as can be seen where not given.
     pub step_ns: Option<u64>,
+    /// Loads of tree nodes as 0, 50 or 100 % of all workers, instead of as they are.
+    pub load_classes: bool,
 }
 
 impl PanelOptions {
@@ -214,6 +246,7 @@ impl PanelEntry {
         Ok(match self.drawing {
             Drawing::Chart(of) => chart::paint(&of(&subject), &subject, options),
             Drawing::Rows(of) => spans::paint(&of(&subject), &subject, options),
+            Drawing::Bars(of) => bars::paint(&of(&subject), &subject, options),
             Drawing::Own(paint) => paint(&subject, options),
         })
     }

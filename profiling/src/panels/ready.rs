@@ -27,7 +27,7 @@ fn chart(subject: &Subject<'_>) -> Chart {
     let mut chart = Chart::new(
         ChartForm::Steps,
         "Tasks that could run",
-        Unit::Count("ready"),
+        Unit::Count("tasks"),
     );
     let name = "ready, and no worker has taken it";
     chart.series.push(Series::new(name, READY, ready));

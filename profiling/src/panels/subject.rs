@@ -123,6 +123,27 @@ impl<'t> Subject<'t> {
         Steps::count(from, to)
     }
 
+    /// Steps by the recorder's clock as steps since the beginning of the run.
+    pub fn shifted(&self, steps: Steps) -> Steps {
+        let mut out = Steps::default();
+        for step in steps.steps {
+            out.set(self.since_ns(step.time_ns), step.value);
+        }
+        out
+    }
+
+    /// Why a table of a module of the recorder is empty, in a sentence.
+    pub fn without_module(&self, name: &str) -> String {
+        let modules = &self.trace.manifest.modules;
+        match modules.iter().find(|module| module.module == name) {
+            None => format!("Not recorded: `treeqr solve --record {name}` does."),
+            Some(module) if module.missing.is_empty() => {
+                format!("There was nothing to record of `{name}`.")
+            }
+            Some(module) => format!("Not recorded: {}.", module.missing.join("; ")),
+        }
+    }
+
     /// Which part of the time of all workers a number of busy workers is; none for no time at all.
     pub fn part_of_workers(&self, busy: &Steps) -> Option<f64> {
         let time = busy.integral(self.from as u64, self.to as u64);

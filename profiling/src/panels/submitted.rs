@@ -18,7 +18,7 @@ const SUBMITTED: Colour = Colour::new(0x33_22_88);
 
 fn chart(subject: &Subject<'_>) -> Chart {
     let open = subject.count(|t| (t.submit_ns, t.end_ns));
-    let unit = Unit::Count("submitted");
+    let unit = Unit::Count("tasks");
     let mut chart = Chart::new(ChartForm::Steps, "Tasks that are not done", unit);
     let name = "submitted, and not done";
     chart.series.push(Series::new(name, SUBMITTED, open));

@@ -1,156 +1,99 @@
 //! Curves over time as columns: bins for what is far away, exact steps where there are not too many.
 //!
-//! Takes [`Steps`]; gives columns of times since the beginning of the run. Knows no panel.
+//! Takes a [`Chart`], the model that the picture is drawn from too; gives a panel. Knows no trace.
 
 use super::columns::{Columns, Type};
-use super::format::{Bins, Body, Rule, Series, StepColumns};
-use super::run::Run;
-use crate::account::{Steps, flops_over_time, memory_over_time, nodes_over_time, tasks_over_time};
+use super::format::{Bins, Body, Highlight, Rule, Series, StepColumns};
+use crate::account::Steps;
+use crate::panels::chart::{self, Chart, ChartForm, Unit};
 
-/// Bins of a curve.
-const BINS: usize = 2048;
-/// More steps are not sent.
-const MOST: usize = 100_000;
+/// Bins of a curve: between these, by the number of tasks.
+const FEWEST: usize = 1024;
+const MOST: usize = 8192;
+/// Tasks for a bin.
+const TASKS: usize = 32;
+/// With more steps in a panel only bins are sent.
+const STEPS: usize = 50_000;
 
-/// One curve. `id` names its columns.
-pub(super) fn series(
-    run: &Run<'_>,
-    id: &str,
-    name: &str,
-    colour: String,
-    steps: &Steps,
-    to: &mut Columns,
-) -> Series {
-    let begin = run.subject.begin_ns;
-    let bins = steps.bins(begin, begin + run.span_ns, BINS);
-    let mean = to.f32(format!("{id}.mean"), bins.iter().map(|bin| bin.mean));
-    let max = to.f32(format!("{id}.max"), bins.iter().map(|bin| bin.max));
-    let inside: Vec<_> = (steps.steps.iter())
-        .filter(|step| step.time_ns <= begin + run.span_ns)
-        .collect();
-    let steps = (inside.len() <= MOST).then(|| StepColumns {
-        time: to.delta(
-            format!("{id}.time"),
-            Type::F64,
-            inside.iter().map(|step| run.ns(step.time_ns)),
-        ),
-        value: to.f32(format!("{id}.value"), inside.iter().map(|step| step.value)),
-    });
-    Series {
-        name: name.to_owned(),
-        colour,
-        bins: Bins { mean, max },
-        steps,
+/// What all curves of a page have in common.
+#[derive(Clone, Copy)]
+pub(super) struct Axis {
+    pub span_ns: u64,
+    pub bins: usize,
+}
+
+impl Axis {
+    /// Finer where there is more to see.
+    pub fn new(span_ns: u64, tasks: usize) -> Self {
+        let bins = (tasks / TASKS).next_power_of_two().clamp(FEWEST, MOST);
+        Axis { span_ns, bins }
     }
 }
 
-fn chart(form: &'static str, unit: &str, series: Vec<Series>, rules: Vec<Rule>) -> Body {
-    Body::Chart {
-        form,
-        unit: unit.to_owned(),
-        series,
-        rules,
-        spans: Vec::new(),
-    }
-}
-
-fn rule(value: f64, name: &str, colour: &str) -> Rule {
-    Rule {
-        value,
-        name: name.to_owned(),
-        colour: colour.to_owned(),
-        dashed: true,
-    }
-}
-
-pub(super) fn memory(run: &Run<'_>, to: &mut Columns) -> Option<Body> {
-    let held = memory_over_time(run.trace, 0);
-    let manifest = &run.trace.manifest;
-    let colours = ["#332288", "#CC6677", "#44AA99", "#999933", "#882255"];
+/// A panel. `id` names its columns.
+pub(super) fn body(chart: Chart, id: &str, axis: Axis, to: &mut Columns) -> Body {
+    let inside = |steps: &Steps| steps.steps.partition_point(|s| s.time_ns <= axis.span_ns);
+    let count: usize = chart.series.iter().map(|s| inside(&s.steps)).sum();
     let mut series = Vec::new();
-    for (k, node) in held.memory_nodes.iter().enumerate() {
-        let device = node
-            .node
-            .checked_sub(1)
-            .and_then(|d| manifest.run.devices.get(d as usize));
-        let name = device.map_or("host", String::as_str);
-        let colour = colours[k % colours.len()].to_owned();
-        series.push(self::series(
-            run,
-            &format!("memory.{k}"),
-            name,
-            colour,
-            &node.bytes,
-            to,
-        ));
+    for (k, curve) in chart.series.iter().enumerate() {
+        let name = |part: &str| format!("{id}.{k}.{part}");
+        let bins = curve.steps.bins(0, axis.span_ns, axis.bins);
+        let steps = &curve.steps.steps[..inside(&curve.steps)];
+        let mean = to.f32(name("mean"), bins.iter().map(|bin| bin.mean));
+        let max = match chart.form {
+            ChartForm::Steps => to.f32(name("max"), bins.iter().map(|bin| bin.max)),
+            // Means are what is shown of these.
+            ChartForm::Stack | ChartForm::Lines => mean.clone(),
+        };
+        series.push(Series {
+            name: curve.name.clone(),
+            note: curve.note.clone(),
+            colour: curve.colour.to_string(),
+            bins: Bins { mean, max },
+            steps: (count <= STEPS).then(|| StepColumns {
+                time: to.delta(name("time"), Type::F64, steps.iter().map(|s| s.time_ns)),
+                value: to.f32(name("value"), steps.iter().map(|s| s.value)),
+            }),
+        });
     }
-    let limit = manifest
-        .run
-        .memory_limit_bytes
-        .map(|b| rule(b as f64, "limit", "#CC3311"));
-    let predicted = manifest.predicted("peak_bytes");
-    let predicted =
-        predicted.map(|b| rule(b as f64, "predicted peak of a sequential run", "#222222"));
-    let rules = limit.into_iter().chain(predicted).collect();
-    (!series.is_empty()).then(|| chart("steps", "B", series, rules))
+    let highlight = |(k, spans): (usize, &chart::Highlight)| {
+        let within = |time: f64| time.clamp(0.0, axis.span_ns as f64) as u64;
+        let mut column = |part: &str, of: fn(&(f64, f64)) -> f64| {
+            let values = spans.spans.iter().map(|span| within(of(span)));
+            to.delta(format!("{id}.spans.{k}.{part}"), Type::F64, values)
+        };
+        Highlight {
+            start: column("start", |span| span.0),
+            end: column("end", |span| span.1),
+            colour: spans.colour.to_string(),
+            name: spans.name.clone(),
+        }
+    };
+    let spans = chart.spans.iter().enumerate().map(highlight).collect();
+    let (unit, si) = match chart.unit {
+        Unit::Of(unit) => (unit, true),
+        Unit::Count(unit) => (unit, false),
+    };
+    Body::Chart {
+        form: match chart.form {
+            ChartForm::Stack => "stack",
+            ChartForm::Lines => "lines",
+            ChartForm::Steps => "steps",
+        },
+        unit,
+        si,
+        series,
+        rules: chart.rules.iter().map(rule).collect(),
+        spans,
+        instead: chart.instead,
+    }
 }
 
-pub(super) fn waiting(run: &Run<'_>, to: &mut Columns) -> Option<Body> {
-    let tasks = tasks_over_time(run.trace);
-    let series = vec![
-        series(
-            run,
-            "ready.0",
-            "ready",
-            "#117733".to_owned(),
-            &tasks.ready,
-            to,
-        ),
-        series(
-            run,
-            "ready.1",
-            "submitted, and not done",
-            "#332288".to_owned(),
-            &tasks.unfinished,
-            to,
-        ),
-    ];
-    let rules = vec![rule(tasks.workers as f64, "workers", "#777777")];
-    Some(chart("steps", "tasks", series, rules))
-}
-
-pub(super) fn active(run: &Run<'_>, to: &mut Columns) -> Option<Body> {
-    let nodes = nodes_over_time(run.trace);
-    let series = vec![
-        series(
-            run,
-            "active.0",
-            "in tiles",
-            "#332288".to_owned(),
-            &nodes.parallel,
-            to,
-        ),
-        series(
-            run,
-            "active.1",
-            "whole, in subtrees",
-            "#DDCC77".to_owned(),
-            &nodes.sequential,
-            to,
-        ),
-    ];
-    Some(chart("steps", "nodes", series, Vec::new()))
-}
-
-pub(super) fn speed(run: &Run<'_>, to: &mut Columns) -> Option<Body> {
-    let steps = flops_over_time(run.trace);
-    let series = vec![series(
-        run,
-        "gflops.0",
-        "all workers",
-        "#332288".to_owned(),
-        &steps,
-        to,
-    )];
-    Some(chart("lines", "GFlop/s", series, Vec::new()))
+fn rule(rule: &chart::Rule) -> Rule {
+    Rule {
+        value: rule.value,
+        name: rule.name.clone(),
+        colour: rule.colour.to_string(),
+        dashed: rule.dashed,
+    }
 }

@@ -13,15 +13,10 @@ use serde_json::{Map, Value};
 /// Causes of less than this part of the workers' time are not told.
 const SMALL: f64 = 0.01;
 
-/// What the page is called.
-pub(super) fn name(run: &Run<'_>) -> String {
-    run.trace.manifest.matrix_name().to_owned()
-}
-
 /// The two bounds of the run.
 pub(super) fn bounds(run: &Run<'_>) -> Option<BoundsHead> {
-    let area_ns = run.area.as_ref()?.bound_ns;
-    let critical_path_ns = run.path.length_ns;
+    let area_ns = run.computed.area.as_ref()?.bound_ns;
+    let critical_path_ns = run.computed.path.length_ns;
     Some(BoundsHead {
         area_ns,
         critical_path_ns,
@@ -120,7 +115,7 @@ fn options(options: &Map<String, Value>) -> Vec<Fact> {
 }
 
 /// The figures in large.
-pub(super) fn headline(run: &Run<'_>, idle: &Idle) -> Vec<Fact> {
+pub(super) fn headline(run: &Run<'_>) -> Vec<Fact> {
     let tasks = run.tasks();
     let span = run.span_ns as f64;
     let flops: f64 = tasks.iter().map(|t| t.flops as f64).sum();
@@ -131,7 +126,7 @@ pub(super) fn headline(run: &Run<'_>, idle: &Idle) -> Vec<Fact> {
     if flops > 0.0 {
         out.push(Fact::new("Speed", si(flops / span * 1e9, "Flop/s")).note(si(flops, "flop")));
     }
-    out.push(occupancy(idle));
+    out.push(occupancy(&run.computed.idle));
     if let Some(bounds) = bounds(run) {
         let area = time(bounds.area_ns);
         let path = time(bounds.critical_path_ns as f64);
@@ -175,19 +170,25 @@ fn occupancy(idle: &Idle) -> Fact {
 
 /// Tasks above their models' limits, beside how many that would be by chance.
 fn slow(run: &Run<'_>) -> Option<Fact> {
-    let measured: u64 = run.models.groups.iter().map(|group| group.tasks).sum();
+    let measured: u64 = run
+        .computed
+        .models
+        .groups
+        .iter()
+        .map(|group| group.tasks)
+        .sum();
     if measured == 0 {
         return None;
     }
-    let found = run.models.anomalies();
+    let found = run.computed.models.anomalies();
     let excess: f64 = found
         .iter()
         .map(|a| a.duration_ns as f64 - a.expected_ns)
         .sum();
-    let by_chance = (0.5 * (1.0 - run.models.level) * measured as f64).round();
+    let by_chance = (0.5 * (1.0 - run.computed.models.level) * measured as f64).round();
     let note = format!(
         "above the {} interval of their kind; {} by chance; {} more than expected",
-        percent(run.models.level),
+        percent(run.computed.models.level),
         count(by_chance as u64),
         time(excess)
     );
@@ -236,7 +237,7 @@ pub(super) fn warnings(run: &Run<'_>) -> Vec<String> {
             out.push(format!("Not recorded ({}): {missing}.", module.module));
         }
     }
-    if run.area.is_none() {
+    if run.computed.area.is_none() {
         out.push("The area bound is missing: its linear program was not solved.".to_owned());
     }
     out

@@ -3,6 +3,7 @@
 //! Plain structures without a thought; who fills them is told by their names.
 
 use super::columns::{Column, ColumnHead};
+pub(super) use crate::hints::{Fact, Hint};
 use serde::Serialize;
 
 /// Of the format. The page refuses others.
@@ -14,7 +15,7 @@ pub(super) struct Report {
     pub program: String,
     pub title: String,
     pub runs: Vec<RunHead>,
-    pub comparison: Option<serde_json::Value>,
+    pub comparison: Option<ComparisonHead>,
 }
 
 #[derive(Serialize)]
@@ -23,7 +24,7 @@ pub(super) struct RunHead {
     pub about: Vec<Fact>,
     pub headline: Vec<Fact>,
     pub warnings: Vec<String>,
-    pub hints: Vec<serde_json::Value>,
+    pub hints: Vec<Hint>,
     pub span_ns: u64,
     pub submitted_ns: u64,
     pub last_ns: u64,
@@ -36,25 +37,11 @@ pub(super) struct RunHead {
 }
 
 #[derive(Serialize)]
-pub(super) struct Fact {
-    pub label: String,
-    pub text: String,
-    pub note: Option<String>,
-}
-
-impl Fact {
-    pub fn new(label: impl Into<String>, text: impl Into<String>) -> Self {
-        Fact {
-            label: label.into(),
-            text: text.into(),
-            note: None,
-        }
-    }
-
-    pub fn note(mut self, note: impl Into<String>) -> Self {
-        self.note = Some(note.into());
-        self
-    }
+pub(super) struct ComparisonHead {
+    pub headline: Vec<Fact>,
+    pub notes: Vec<String>,
+    pub panels: Vec<Panel>,
+    pub columns: Vec<ColumnHead>,
 }
 
 #[derive(Serialize)]
@@ -126,19 +113,25 @@ pub(super) enum Body {
     },
     Chart {
         form: &'static str,
-        unit: String,
+        unit: &'static str,
+        si: bool,
         series: Vec<Series>,
         rules: Vec<Rule>,
         spans: Vec<Highlight>,
+        instead: Option<String>,
     },
     Spans {
         lanes: Vec<String>,
+        notes: Vec<String>,
+        heading: &'static str,
         kinds: Vec<Kind>,
         lane: Column,
-        #[serde(rename = "of")]
-        of_kind: Column,
+        kind_of: Column,
         start: Column,
         duration: Column,
+        axis: Option<[f64; 2]>,
+        least: bool,
+        instead: Option<String>,
     },
     Scatter {
         y_of: &'static str,
@@ -149,9 +142,11 @@ pub(super) enum Body {
         points: Points,
     },
     Histogram {
+        of: &'static str,
         edges_ln: [f64; 2],
         bins: usize,
         groups: Vec<HistogramGroup>,
+        instead: Option<String>,
     },
     Shape {
         x: Column,
@@ -165,6 +160,7 @@ pub(super) enum Body {
         columns: Vec<TableColumn>,
         rows: Vec<Vec<serde_json::Value>>,
         nodes: Option<Vec<u32>>,
+        tasks: Option<Vec<[u32; 2]>>,
     },
 }
 
@@ -198,7 +194,13 @@ pub(super) struct TreeRows {
 #[derive(Serialize)]
 pub(super) struct TreeLevel {
     pub each: usize,
+    pub rows: usize,
     pub bins: usize,
+    pub cells: TreeCells,
+}
+
+#[derive(Serialize)]
+pub(super) struct TreeCells {
     pub band: Column,
     pub bin: Column,
     pub load: Column,
@@ -208,6 +210,7 @@ pub(super) struct TreeLevel {
 #[derive(Serialize)]
 pub(super) struct Series {
     pub name: String,
+    pub note: Option<String>,
     pub colour: String,
     pub bins: Bins,
     pub steps: Option<StepColumns>,
@@ -259,6 +262,7 @@ pub(super) struct Points {
 #[derive(Serialize)]
 pub(super) struct HistogramGroup {
     pub name: String,
+    pub note: String,
     pub colour: String,
     pub kind: String,
     pub count: Column,

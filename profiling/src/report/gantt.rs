@@ -7,8 +7,9 @@
 use super::columns::{Columns, Type};
 use super::format::{Body, GanttLevel, Kind, States};
 use super::run::Run;
+use super::spans;
 use crate::palette;
-use crate::panels::lod::{Span, merged};
+use crate::panels::lod::Span;
 use crate::trace::schema::ThreadState;
 
 /// The coarsest level has as many stretches.
@@ -19,8 +20,6 @@ const MOST: usize = 1 << 15;
 const DRAWN: usize = 30_000;
 /// Stretches for as many tasks: then one is no more than two pixels of a large screen.
 const STRETCHES: usize = 1024;
-/// With more states the shortest are put together.
-const STATES: usize = 200_000;
 
 pub(super) fn body(run: &Run<'_>, to: &mut Columns) -> Body {
     Body::Gantt {
@@ -142,7 +141,6 @@ fn states(run: &Run<'_>, to: &mut Columns) -> States {
         (ThreadState::Transferring, "waits for data"),
     ];
     let mut lanes: Vec<Vec<Span<u8>>> = vec![Vec::new(); run.subject.workers.len()];
-    let mut count = 0;
     for state in &run.trace.tables.states {
         let worker = state.worker.filter(|&worker| run.subject.knows(worker));
         let kind = kinds.iter().position(|(kind, _)| *kind == state.state);
@@ -156,26 +154,9 @@ fn states(run: &Run<'_>, to: &mut Columns) -> States {
                 w: length as f64,
                 kind: kind as u8,
             });
-            count += 1;
         }
     }
-    // The widths that are drawn of a lane still add up to its states.
-    let step = match count > STATES {
-        true => run.span_ns as f64 * lanes.len() as f64 / STATES as f64,
-        false => f64::MIN_POSITIVE,
-    };
-    let mut spans: Vec<(usize, Span<u8>)> = Vec::with_capacity(count.min(2 * STATES));
-    for (lane, mut mine) in lanes.into_iter().enumerate() {
-        mine.sort_by(|a, b| a.x.total_cmp(&b.x));
-        match count > STATES {
-            true => spans.extend(
-                merged(mine.into_iter(), step)
-                    .into_iter()
-                    .map(|s| (lane, s)),
-            ),
-            false => spans.extend(mine.into_iter().map(|s| (lane, s))),
-        }
-    }
+    let spans = spans::fewer(lanes, run.span_ns as f64);
     let kind = |(kind, name): &(ThreadState, &str)| Kind {
         name: (*name).to_owned(),
         colour: palette::state(*kind).to_string(),

@@ -9,7 +9,9 @@
 //! | `run` | tasks in the page's order, and what is computed of a trace once |
 //! | `tasks` | tasks, dependencies and tree nodes as columns |
 //! | `facts` | title, figures in large, warnings |
-//! | `gantt`, `tree`, `scatter`, `histogram`, `shape`, `table`, `chart` | panels; the table [`PAGES`] is their order |
+//! | `chart`, `spans`, `histogram` | panels that are made of the same models as the pictures of `panels` |
+//! | `gantt`, `tree`, `scatter`, `shape`, `table` | panels of the page alone, in the table `PAGES` |
+//! | `comparison` | two runs side by side |
 //! | `page` | the HTML around it |
 //!
 //! ```
@@ -22,6 +24,7 @@
 
 mod chart;
 mod columns;
+mod comparison;
 mod facts;
 mod format;
 mod gantt;
@@ -30,13 +33,15 @@ mod page;
 mod run;
 mod scatter;
 mod shape;
+mod spans;
 mod table;
 mod tasks;
 mod tree;
 
-use crate::account::idle;
-use crate::models::{self, GroupModel, Line};
-use crate::panels::PanelError;
+use crate::compare::{CompareError, compare_computed};
+use crate::hints;
+use crate::models::{GroupModel, Line};
+use crate::panels::{Drawing, PANELS, PanelError};
 use crate::part::{Part, PartError};
 use crate::trace::Trace;
 use columns::Columns;
@@ -47,18 +52,10 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// What can be chosen.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Options {
-    /// Of the prediction intervals beyond which a task is slow, between 0 and 1.
-    pub level: f64,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Options {
-            level: models::LEVEL,
-        }
-    }
+    /// What the runs are called, in their order; by their matrix, and by their scheduler where that is the same, if not given.
+    pub names: Vec<String>,
 }
 
 /// A report that was not made or not written.
@@ -79,6 +76,9 @@ pub enum ReportError {
         /// What is wrong with it.
         source: PanelError,
     },
+    /// Two traces that cannot be compared.
+    #[error(transparent)]
+    Compare(#[from] CompareError),
     /// The target exists.
     #[error("{path} exists already", path = path.display())]
     Exists {
@@ -104,8 +104,9 @@ impl From<PartError> for ReportError {
     }
 }
 
-/// One panel of the page.
+/// A panel that is not made of the same model as a picture.
 struct PageEntry {
+    /// As in [`PANELS`], where it is there.
     id: &'static str,
     title: &'static str,
     about: &'static str,
@@ -113,7 +114,7 @@ struct PageEntry {
     body: fn(&Run<'_>, &mut Columns) -> Option<Body>,
 }
 
-/// The panels, in the order of the page.
+/// The panels that this folder makes. Those of [`PANELS`] are in its order, the others come last.
 static PAGES: &[PageEntry] = &[
     PageEntry {
         id: "gantt",
@@ -129,30 +130,6 @@ static PAGES: &[PageEntry] = &[
         body: |run, to| Some(tree::body(run, to)),
     },
     PageEntry {
-        id: "memory",
-        title: "Memory",
-        about: "Bytes of front storage over time.",
-        body: chart::memory,
-    },
-    PageEntry {
-        id: "ready",
-        title: "Tasks that wait",
-        about: "Ready tasks, and submitted ones that are not done.",
-        body: chart::waiting,
-    },
-    PageEntry {
-        id: "gflops",
-        title: "Speed",
-        about: "Floating-point operations a second, all workers together.",
-        body: chart::speed,
-    },
-    PageEntry {
-        id: "active",
-        title: "Active tree nodes",
-        about: "Nodes whose first task has begun and whose last has not ended.",
-        body: chart::active,
-    },
-    PageEntry {
         id: "durations",
         title: "Durations and operations",
         about: "Tasks that compute, with the lines of their models and the limits above which they are slow.",
@@ -163,12 +140,6 @@ static PAGES: &[PageEntry] = &[
         title: "Residuals of the models",
         about: "How much longer tasks took than their models expect: where this changes with the size, the model is not the whole truth.",
         body: scatter::residuals,
-    },
-    PageEntry {
-        id: "histogram",
-        title: "Tasks by size and resource",
-        about: "How many tasks of which size ran where; with several kinds of resources, beside how many the area bound would put there.",
-        body: histogram::body,
     },
     PageEntry {
         id: "shape",
@@ -189,72 +160,177 @@ static PAGES: &[PageEntry] = &[
         body: |run, _| table::by_worker(run),
     },
     PageEntry {
-        id: "nodes",
+        id: "by-node",
         title: "Tree nodes",
         about: "The tree nodes with most time in their tasks.",
         body: |run, _| table::by_node(run),
     },
 ];
 
+/// What the page shows inside of another panel: states are the other face of `gantt`.
+const INSIDE: &[&str] = &["states"];
+
+/// All panels of a run.
+fn panels(run: &Run<'_>, to: &mut Columns) -> Vec<Panel> {
+    let axis = chart::Axis::new(run.span_ns, run.tasks().len());
+    let shown = PANELS.iter().filter(|panel| !INSIDE.contains(&panel.name));
+    let mut out = Vec::new();
+    for panel in shown {
+        let id = panel.name;
+        let (title, body) = match panel.drawing {
+            Drawing::Chart(of) => {
+                let chart = of(&run.subject);
+                (chart.title, chart::body(chart, id, axis, to))
+            }
+            Drawing::Rows(of) => {
+                let rows = of(&run.subject);
+                (rows.title, spans::body(rows, id, run.span_ns, to))
+            }
+            Drawing::Bars(of) => {
+                let bars = of(&run.subject);
+                (bars.title, histogram::body(bars, id, bins_of(id), to))
+            }
+            Drawing::Own(_) => {
+                let own = PAGES.iter().find(|entry| entry.id == id);
+                out.extend(own.and_then(|entry| own_panel(entry, run, to)));
+                continue;
+            }
+        };
+        let about = sentence(panel.about);
+        out.push(Panel {
+            id: id.to_owned(),
+            title: title.to_owned(),
+            about,
+            body,
+        });
+    }
+    let pictures = |entry: &&PageEntry| PANELS.iter().any(|panel| panel.name == entry.id);
+    let others = PAGES.iter().filter(|entry| !pictures(entry));
+    out.extend(others.filter_map(|entry| own_panel(entry, run, to)));
+    out
+}
+
+fn own_panel(entry: &PageEntry, run: &Run<'_>, to: &mut Columns) -> Option<Panel> {
+    Some(Panel {
+        id: entry.id.to_owned(),
+        title: entry.title.to_owned(),
+        about: entry.about.to_owned(),
+        body: (entry.body)(run, to)?,
+    })
+}
+
+/// What the bins of a panel are bins of.
+fn bins_of(id: &str) -> &'static str {
+    match id {
+        "classes" => "flops",
+        _ => "duration",
+    }
+}
+
+/// With a capital letter and a full stop.
+fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters
+        .next()
+        .map(|letter| letter.to_uppercase().to_string());
+    format!("{}{}.", first.unwrap_or_default(), letters.as_str())
+}
+
 /// The page of one trace, or of two that are compared. O(n log n) in the rows of the traces; its memory is a small multiple of
 /// theirs.
 ///
 /// # Errors
-/// [`ReportError::Count`], and [`ReportError::Trace`] for a trace without tasks or one that says what cannot be.
-///
-/// # Panics
-/// If the level is not between 0 and 1.
+/// [`ReportError::Count`], [`ReportError::Trace`] for a trace without tasks or one that says what cannot be, and
+/// [`ReportError::Compare`].
 pub fn page(traces: &[&Trace], options: &Options) -> Result<String, ReportError> {
     let count = traces.len();
     if !(1..=2).contains(&count) {
         return Err(ReportError::Count { count });
     }
-    let (mut runs, mut blocks) = (Vec::new(), Vec::new());
+    let mut runs = Vec::new();
     for (k, trace) in traces.iter().enumerate() {
         let position = (count > 1).then_some(k);
         let failed = |source| ReportError::Trace { position, source };
-        let run = Run::of(trace, options.level).map_err(failed)?;
+        runs.push(Run::of(trace).map_err(failed)?);
+    }
+    let compared = match &mut runs[..] {
+        [a, b] => {
+            let found = compare_computed((a.trace, &a.computed), (b.trace, &b.computed))?;
+            a.mark_twice(found.anomalies.both.iter().map(|pair| pair.task[0]));
+            b.mark_twice(found.anomalies.both.iter().map(|pair| pair.task[1]));
+            Some(found)
+        }
+        _ => None,
+    };
+    let names = names(&runs, &options.names);
+    let (mut heads, mut blocks) = (Vec::new(), Vec::new());
+    for (run, name) in runs.iter().zip(&names) {
         let mut columns = Columns::default();
-        runs.push(head(&run, &mut columns));
+        heads.push(head(run, name.clone(), &mut columns));
         blocks.push(columns.bytes);
     }
-    let names: Vec<&str> = runs.iter().map(|run| run.name.as_str()).collect();
+    let comparison = compared.map(|found| {
+        let mut columns = Columns::default();
+        let span_ns = runs.iter().map(|run| run.span_ns).max().unwrap_or(1);
+        let tasks = runs.iter().map(|run| run.tasks().len()).max().unwrap_or(0);
+        let axis = chart::Axis::new(span_ns, tasks);
+        let head = comparison::head(&found, [&names[0], &names[1]], axis, &mut columns);
+        blocks.push(columns.bytes);
+        head
+    });
     let report = Report {
         version: format::VERSION,
         program: format!("treeqr {}", env!("CARGO_PKG_VERSION")),
         title: names.join(" and "),
-        runs,
-        comparison: None,
+        runs: heads,
+        comparison,
     };
     Ok(page::html(&report, &blocks))
 }
 
-fn head(run: &Run<'_>, to: &mut Columns) -> RunHead {
-    tasks::columns(run, to);
-    let idle = idle(run.trace);
-    let panel = |entry: &PageEntry| {
-        Some(Panel {
-            id: entry.id.to_owned(),
-            title: entry.title.to_owned(),
-            about: entry.about.to_owned(),
-            body: (entry.body)(run, to)?,
-        })
+/// What the runs are called, each differently.
+fn names(runs: &[Run<'_>], given: &[String]) -> Vec<String> {
+    let matrix = |run: &Run<'_>| run.trace.manifest.matrix_name().to_owned();
+    let same = runs.len() > 1 && runs.iter().all(|run| matrix(run) == matrix(&runs[0]));
+    let named = |(k, run): (usize, &Run<'_>)| match (given.get(k), same) {
+        (Some(name), _) => name.clone(),
+        (None, true) => format!("{}, {}", matrix(run), run.trace.manifest.run.scheduler),
+        (None, false) => matrix(run),
     };
-    let panels = PAGES.iter().filter_map(panel).collect();
+    let mut out: Vec<String> = runs.iter().enumerate().map(named).collect();
+    if let [a, b] = &mut out[..]
+        && a == b
+    {
+        *a += " (first)";
+        *b += " (second)";
+    }
+    out
+}
+
+fn head(run: &Run<'_>, name: String, to: &mut Columns) -> RunHead {
+    tasks::columns(run, to);
+    let hints = hints::all(&run.computed.findings(run.trace));
+    let panels = panels(run, to);
     let submitted = run.tasks().iter().map(|t| run.ns(t.submit_ns)).max();
     RunHead {
-        name: facts::name(run),
+        name,
         about: facts::about(run),
-        headline: facts::headline(run, &idle),
+        headline: facts::headline(run),
         warnings: facts::warnings(run),
-        hints: Vec::new(),
+        hints,
         span_ns: run.span_ns,
         submitted_ns: submitted.unwrap_or(0),
         last_ns: run.subject.last_ns,
         workers: workers(run),
         codelets: codelets(run),
         bounds: facts::bounds(run),
-        models: run.models.groups.iter().map(|g| model(run, g)).collect(),
+        models: run
+            .computed
+            .models
+            .groups
+            .iter()
+            .map(|g| model(run, g))
+            .collect(),
         panels,
         columns: std::mem::take(&mut to.heads),
     }
@@ -293,7 +369,7 @@ fn model(run: &Run<'_>, group: &GroupModel) -> ModelHead {
         kind: scatter::kind_name(group.kind),
         choice: group.chosen,
         why: group.why.clone(),
-        level: run.models.level,
+        level: run.computed.models.level,
         lines: group.lines().iter().map(|l| line(l, ends)).collect(),
     }
 }

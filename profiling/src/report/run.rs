@@ -2,8 +2,8 @@
 //!
 //! Takes a trace; gives a [`Run`], or what is wrong with a row. Knows no panel.
 
-use crate::account::{self, AreaBound, CriticalPath};
-use crate::models::{self, Models};
+use crate::hints::Computed;
+use crate::models::Models;
 use crate::palette::{self, Colour};
 use crate::panels::subject::Subject;
 use crate::panels::{PanelError, PanelOptions};
@@ -30,14 +30,13 @@ pub(super) struct Run<'t> {
     pub span_ns: u64,
     pub codelets: Vec<CodeletKind>,
     positions: HashMap<u16, u8>,
-    pub models: Models,
+    pub computed: Computed,
     /// By the position of a codelet, and whether it ran on a device.
     model_of: HashMap<(u8, bool), u8>,
-    pub path: CriticalPath,
-    /// None where the linear program was not solved.
-    pub area: Option<AreaBound>,
     /// By row of the trace's table: above its model's limit.
     pub slow: Vec<bool>,
+    /// By row of the trace's table: so in the other run too.
+    pub slow_twice: Vec<bool>,
     /// By row of the trace's table.
     pub on_path: Vec<bool>,
     /// Rows of the trace's table by worker, then by start: the rows of the page.
@@ -50,7 +49,7 @@ pub(super) struct Run<'t> {
 
 impl<'t> Run<'t> {
     /// O(n log n).
-    pub fn of(trace: &'t Trace, level: f64) -> Result<Self, PanelError> {
+    pub fn of(trace: &'t Trace) -> Result<Self, PanelError> {
         let subject = Subject::new(trace, &PanelOptions::default())?;
         let tasks = subject.tasks();
         let by_id = check(&subject)?;
@@ -64,7 +63,8 @@ impl<'t> Run<'t> {
                 colour: palette::codelet(name),
             });
         }
-        let models = models::fit(&trace.tables, level);
+        let computed = Computed::of(trace);
+        let models = &computed.models;
         for (found, table) in [
             (codelets.len(), "codelets"),
             (models.groups.len(), "codelets"),
@@ -75,19 +75,21 @@ impl<'t> Run<'t> {
                 return Err(wrong(table, MOST_KINDS, message));
             }
         }
-        let model_of = model_positions(&models, &codelets);
-        let mark = |ids: &mut dyn Iterator<Item = u32>| {
-            let mut out = vec![false; tasks.len()];
-            for id in ids {
-                if let Ok(k) = by_id.binary_search_by_key(&id, |&row| tasks[row as usize].task) {
-                    out[by_id[k] as usize] = true;
-                }
-            }
-            out
-        };
-        let path = account::critical_path(trace);
-        let slow = mark(&mut models.anomalies().iter().map(|a| a.task));
-        let on_path = mark(&mut path.tasks.iter().copied());
+        let model_of = model_positions(models, &codelets);
+        let mut slow = vec![false; tasks.len()];
+        mark(
+            &mut slow,
+            tasks,
+            &by_id,
+            models.anomalies().iter().map(|a| a.task),
+        );
+        let mut on_path = vec![false; tasks.len()];
+        mark(
+            &mut on_path,
+            tasks,
+            &by_id,
+            computed.path.tasks.iter().copied(),
+        );
         let (order, lanes) = order(&subject);
         Ok(Run {
             trace,
@@ -95,16 +97,25 @@ impl<'t> Run<'t> {
             codelets,
             positions,
             model_of,
-            area: account::area_bound(trace).ok(),
-            path,
-            models,
+            computed,
             slow,
+            slow_twice: vec![false; tasks.len()],
             on_path,
             order,
             lanes,
             by_id,
             subject,
         })
+    }
+
+    /// Notes which tasks are slow in the other run too.
+    pub fn mark_twice(&mut self, ids: impl Iterator<Item = u32>) {
+        mark(
+            &mut self.slow_twice,
+            self.trace.tables.tasks.as_slice(),
+            &self.by_id,
+            ids,
+        );
     }
 
     pub fn tasks(&self) -> &'t [Task] {
@@ -140,6 +151,15 @@ impl<'t> Run<'t> {
         let (start, end) = (self.ns(start_ns), self.ns(end_ns).min(self.span_ns));
         let start = start.min(end);
         (start, end - start)
+    }
+}
+
+/// Sets the rows of tasks by their ids.
+fn mark(rows: &mut [bool], tasks: &[Task], by_id: &[u32], ids: impl Iterator<Item = u32>) {
+    for id in ids {
+        if let Ok(k) = by_id.binary_search_by_key(&id, |&row| tasks[row as usize].task) {
+            rows[by_id[k] as usize] = true;
+        }
     }
 }
 

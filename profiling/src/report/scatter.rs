@@ -30,7 +30,11 @@ fn duration(task: &Task) -> f64 {
 }
 
 fn residual(run: &Run<'_>, task: &Task) -> Option<f64> {
-    let group = run.models.groups.get(usize::from(run.model(task)?))?;
+    let group = run
+        .computed
+        .models
+        .groups
+        .get(usize::from(run.model(task)?))?;
     let (_, interval) = group.expect(task.flops as f64, duration(task))?;
     Some((duration(task) / interval.expected_ns).ln())
 }
@@ -78,7 +82,7 @@ fn body(
     );
     Some(Body::Scatter {
         y_of,
-        models: (0..run.models.groups.len()).collect(),
+        models: (0..run.computed.models.groups.len()).collect(),
         cells: (!others.is_empty()).then(|| cells(&others, x, y, y_of, to)),
         x,
         y,

@@ -18,13 +18,14 @@ pub(super) fn body(run: &Run<'_>, to: &mut Columns) -> Option<Body> {
     let depth = nodes.values().map(|node| node.level).max().unwrap_or(0) + 1;
     let places: HashMap<u32, usize> = nodes.keys().enumerate().map(|(k, &n)| (n, k)).collect();
     let all = || nodes.values();
+    let most = all().map(|node| node.flops).fold(1.0, f64::max);
     let parent = |node: &crate::panels::shape::Node| {
         let place = node.parent.and_then(|parent| places.get(&parent));
         place.map_or(0, |&place| place as u64 + 1)
     };
     let time = |node: &crate::panels::shape::Node| match node.weight > 0.0 {
-        true => (node.moment / node.weight).max(0.0) as u64 + 1,
-        false => 0,
+        true => (node.moment / node.weight).max(0.0) as i64,
+        false => -1,
     };
     Some(Body::Shape {
         x: to.f32("shape.x", all().map(|n| n.x / leaves.max(1) as f64)),
@@ -32,9 +33,9 @@ pub(super) fn body(run: &Run<'_>, to: &mut Columns) -> Option<Body> {
             "shape.y",
             all().map(|n| (n.level as f64 + 0.5) / depth as f64),
         ),
-        size: to.f32("shape.size", all().map(|n| n.flops)),
+        size: to.f32("shape.size", all().map(|n| n.flops / most)),
         parent: to.varint("shape.parent", Type::U32, all().map(parent)),
         node: to.delta("shape.node", Type::U32, nodes.keys().map(|&n| n.into())),
-        time: to.varint("shape.time", Type::F64, all().map(time)),
+        time: to.zigzag("shape.time", Type::F64, all().map(time)),
     })
 }

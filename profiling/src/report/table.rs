@@ -4,13 +4,13 @@
 
 use super::format::{Body, TableColumn};
 use super::run::Run;
-use crate::account::{delays, idle, rates};
+use crate::account::{delays, rates};
 use serde_json::{Value, json};
 
 /// Tree nodes with most time in their tasks that are told.
 const NODES: usize = 100;
 
-fn columns(titles: &[(&str, &str)]) -> Vec<TableColumn> {
+pub(super) fn columns(titles: &[(&str, &str)]) -> Vec<TableColumn> {
     let column = |(k, (title, unit)): (usize, &(&str, &str))| TableColumn {
         title: (*title).to_owned(),
         unit: (*unit).to_owned(),
@@ -20,7 +20,7 @@ fn columns(titles: &[(&str, &str)]) -> Vec<TableColumn> {
 }
 
 /// A number, or an empty cell.
-fn cell(value: Option<f64>) -> Value {
+pub(super) fn cell(value: Option<f64>) -> Value {
     value
         .filter(|v| v.is_finite())
         .map_or(json!(""), |v| json!(v))
@@ -76,6 +76,7 @@ pub(super) fn by_codelet(run: &Run<'_>) -> Body {
         ]),
         rows: rows.into_iter().map(|row| row.1).collect(),
         nodes: None,
+        tasks: None,
     }
 }
 
@@ -97,7 +98,7 @@ pub(super) fn cause(name: &str) -> &str {
 }
 
 pub(super) fn by_worker(run: &Run<'_>) -> Option<Body> {
-    let idle = idle(run.trace);
+    let idle = &run.computed.idle;
     if idle.workers.is_empty() {
         return None;
     }
@@ -117,6 +118,7 @@ pub(super) fn by_worker(run: &Run<'_>) -> Option<Body> {
         rows: idle.workers.iter().map(row).collect(),
         columns: columns(&titles),
         nodes: None,
+        tasks: None,
     })
 }
 
@@ -165,5 +167,6 @@ pub(super) fn by_node(run: &Run<'_>) -> Option<Body> {
         ]),
         rows: known.iter().map(row).collect(),
         nodes: Some(known.iter().map(|(node, _)| *node).collect()),
+        tasks: None,
     })
 }

@@ -8,6 +8,7 @@ use crate::trace::schema::{Front, FrontKind, Task};
 
 const SLOW: u8 = 1;
 const ON_PATH: u8 = 2;
+const SLOW_TWICE: u8 = 4;
 
 /// All of them. O(n), and O(edges).
 pub(super) fn columns(run: &Run<'_>, to: &mut Columns) {
@@ -37,7 +38,11 @@ fn of_tasks(run: &Run<'_>, to: &mut Columns) {
     number("tasks.m", Type::U32, &|t| t.rows.into());
     number("tasks.n", Type::U32, &|t| t.cols.into());
     number("tasks.k", Type::U32, &|t| t.inner.into());
-    let mark = |row: usize| SLOW * u8::from(run.slow[row]) + ON_PATH * u8::from(run.on_path[row]);
+    let mark = |row: usize| {
+        SLOW * u8::from(run.slow[row])
+            + ON_PATH * u8::from(run.on_path[row])
+            + SLOW_TWICE * u8::from(run.slow_twice[row])
+    };
     to.u8("tasks.mark", run.rows().map(|(row, _)| mark(row)));
     to.u8(
         "tasks.model",

@@ -7,11 +7,11 @@
 //! in it by what they had; of the rows of a band the largest counts, and an anomaly in any of them is in the band's cell.
 
 use super::columns::{Columns, Type};
-use super::format::{Body, TreeLevel, TreeRows};
+use super::format::{Body, TreeCells, TreeLevel, TreeRows};
 use super::gantt::part;
 use super::run::Run;
 use super::tasks;
-use crate::panels::tree::home;
+use crate::panels::tree::rows::home;
 use crate::trace::schema::Role;
 use std::collections::HashMap;
 
@@ -62,7 +62,13 @@ pub(super) fn body(run: &Run<'_>, to: &mut Columns) -> Body {
     let mut levels = Vec::new();
     while bins >= FEWEST {
         let each = (rows.len() * PIXELS / (BANDS * bins.max(PIXELS))).max(1);
-        levels.push(level(run, &pieces, levels.len(), bins, each, to));
+        let cells = cells(run, &pieces, levels.len(), bins, each, to);
+        levels.push(TreeLevel {
+            each,
+            rows: rows.len().div_ceil(each),
+            bins,
+            cells,
+        });
         bins /= 2;
     }
     Body::Tree {
@@ -173,14 +179,14 @@ struct Cell {
     load: f64,
 }
 
-fn level(
+fn cells(
     run: &Run<'_>,
     pieces: &[Piece],
     number: usize,
     bins: usize,
     each: usize,
     to: &mut Columns,
-) -> TreeLevel {
+) -> TreeCells {
     let width = run.span_ns as f64 / bins as f64;
     let mut cells: Vec<Cell> = Vec::new();
     let mut mine: Vec<Cell> = Vec::new();
@@ -210,9 +216,7 @@ fn level(
     let (band, bin) = (column("band", |c| c.band), column("bin", |c| c.bin));
     // What has no length is there all the same.
     let load = cells.iter().map(|cell| part(cell.load / whole).max(1));
-    TreeLevel {
-        each,
-        bins,
+    TreeCells {
         band,
         bin,
         load: to.u8(format!("tree.{number}.load"), load),

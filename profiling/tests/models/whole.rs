@@ -127,3 +127,19 @@ fn a_million_tasks_in_groups_of_all_sizes() {
         near(group.lines()[0].slope, 0.8, 0.01);
     }
 }
+
+#[test]
+fn slow_tasks_beyond_chance_are_told_from_noise() {
+    for seed in 30..40 {
+        let noise = along(&mut Random::new(seed), 2000, 0.1, |_, _| 0.0);
+        let models = models::fit(&noise, 0.95);
+        // One in forty.
+        near(models.expected_anomalies(), 50.0, 1e-9);
+        assert!(!models.beyond_chance(), "{}", models.anomalies().len());
+        let slow = along(&mut Random::new(seed), 2000, 0.1, |k, _| {
+            if k % 20 == 0 { 1.5 } else { 0.0 }
+        });
+        let models = models::fit(&slow, 0.95);
+        assert!(models.beyond_chance(), "{}", models.anomalies().len());
+    }
+}

@@ -114,7 +114,7 @@ pub fn write(
         .as_ref()
         .filter(|_| complete || !trace.tables.tasks.is_empty())
     {
-        let bytes = html::write(&[&trace], path, asked.force)?;
+        let bytes = html::write(&[&trace], Vec::new(), path, asked.force)?;
         kept.reported = Some((path.clone(), bytes));
     }
     Ok(kept)
