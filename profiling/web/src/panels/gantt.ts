@@ -64,7 +64,7 @@ function focusOf(run: Run, state: State): Focus {
   return { codelet, node, pale: state.pale && run.tasks.anomalous.length > 0 };
 }
 
-export function gantt({ panel, run, columns, span }: Scene<GanttPanel>): Drawn {
+export function gantt({ panel, run, columns }: Scene<GanttPanel>): Drawn {
   const { tasks, head } = run;
   const lanes = head.workers.length;
   const states = once(() => (panel.states === null ? null : statesOf(panel.states, columns, lanes)));
@@ -88,7 +88,7 @@ export function gantt({ panel, run, columns, span }: Scene<GanttPanel>): Drawn {
       const inView = ranges.reduce((sum, [first, end]) => sum + end - first, 0);
       if (inView <= MOST_EXACT) exact(p, run, ranges, scale, of, focus, colours, f.theme);
       else {
-        level(p, { panel, run, columns, span }, scale, of, focus, colours, f.theme);
+        level(p, { panel, run, columns }, scale, of, focus, colours, f.theme);
         if (focus.node !== null) picked(p, run, run.rowsOfNode(focus.node), scale, of, colours.strong);
         else if (focus.codelet === null) picked(p, run, tasks.anomalous, scale, of, colours.strong);
       }
@@ -185,10 +185,9 @@ function name(p: Painter, run: Run, row: number, x: number, right: number, y: nu
 
 // Bins of the pyramid; neighbours with the same look are one shape.
 function level(
-  p: Painter, { panel, run, columns, span }: Pick<Scene<GanttPanel>, "panel" | "run" | "columns" | "span">,
+  p: Painter, { panel, run, columns }: Pick<Scene<GanttPanel>, "panel" | "run" | "columns">,
   scale: Scale, of: Lanes, focus: Focus, colours: Tints, theme: Theme,
 ): void {
-  void span;
   const length = run.head.span_ns;
   const chosen = levelFor(panel.levels, length, scale.perPixel);
   if (chosen === null) return;
@@ -201,7 +200,8 @@ function level(
   const shade = colours.strong.map((strong, k) => {
     const wanted = looked ? focus.node === null && k === focus.codelet : !focus.pale;
     const tint = wanted ? strong : colours.pale[k];
-    return Array.from({ length: 17 }, (_, part) => mix(withAlpha(theme.plot, 0), tint, part / 16));
+    // A root, so that what is mostly idle is still seen to have tasks.
+    return Array.from({ length: 17 }, (_, part) => mix(theme.plot, tint, Math.max(Math.sqrt(part / 16), 0.25)));
   });
   for (let lane = 0; lane < run.head.workers.length; lane += 1) {
     const base = lane * chosen.bins;
@@ -214,8 +214,9 @@ function level(
       const next = bin < end && codelet[at] > 0 ? codelet[at] * 32 + ((fill[at] + 15) >> 4) : -1;
       if (next === look) continue;
       if (look >= 0) {
-        const x = scale.x(begin * width_ns);
-        p.rect(x, top, scale.x(bin * width_ns) - x, of.height, shade[(look >> 5) - 1]?.[look & 31] ?? theme.faint);
+        // Whole pixels: bins are at least that wide, and neighbours have no seam.
+        const x = Math.round(scale.x(begin * width_ns));
+        p.rect(x, top, Math.round(scale.x(bin * width_ns)) - x, of.height, shade[(look >> 5) - 1]?.[look & 31] ?? theme.faint);
       }
       begin = bin;
       look = next;
