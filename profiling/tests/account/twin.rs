@@ -152,7 +152,7 @@ impl Tree {
         for k in 0..q {
             let at = |i: u32, j: u32| [Some(k), Some(i), Some(j), None];
             let (a, ku) = (k as usize, k);
-            let mut size = |tree: &mut Tree| flops / 2 + tree.random.below(flops);
+            let size = |tree: &mut Tree| flops / 2 + tree.random.below(flops);
             let n = size(self);
             let head = self.job(GEQRT, node, n, 3.0, &tile[a][a].clone(), at(ku, ku));
             tile[a][a] = vec![head];
