@@ -387,7 +387,9 @@ fn a_run_of_moderate_size_has_no_keeper_and_loses_nothing() {
         }
         assert_eq!(recorder.shared.keeper().is_some(), keeper);
         recorder.detach(submission);
-        workers.map(|track| recorder.detach(track));
+        for track in workers {
+            recorder.detach(track);
+        }
         let run = &recorder.finish().runs[0];
         assert_eq!(run.dropped, 0);
         assert!(numbers(run).into_iter().eq(0..TASKS));
