@@ -7,7 +7,7 @@ use super::plot::PlotArgs;
 use super::report::ReportArgs;
 use super::trace::args::TraceCommand;
 use clap::builder::NonEmptyStringValueParser;
-use clap::{Args, Parser, Subcommand};
+use clap::{ArgGroup, Args, Parser, Subcommand};
 use clap_complete::Shell;
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
@@ -145,7 +145,7 @@ pub struct SolveArgs {
 
 /// What is kept of the record.
 #[derive(Args)]
-#[group(id = "kept", args = ["trace", "report"], multiple = true)]
+#[command(group(ArgGroup::new("kept").args(["trace", "report"]).multiple(true)))]
 pub struct TraceArgs {
     /// Keep what was recorded of every task, as Parquet tables in this new folder; `treeqr trace` reads it. A run that fails
     /// leaves one too, marked as such

@@ -28,11 +28,12 @@ use treeqr::profiling::trace::{Status, Trace};
   treeqr report A.trace B.trace
   treeqr report A.trace B.trace -o compared.html
 
-The page needs no network. Two traces are shown above each other, on one axis of time; in the terminal
-they are compared in tables: whole runs, codelets, tree nodes, tasks that were slow in both or in one.
+The page needs no network; docs/report.md tells what one sees. Two traces are shown above each
+other, on one axis of time; in the terminal they are compared in tables: whole runs, codelets,
+tree nodes, tasks that were slow in both or in one.
 
-In the terminal, a block of the chart is a stretch of time of one worker, with the colour of the codelet that had most
-of it; the less of the stretch went into tasks, the lower the block.")]
+In the terminal, a block of the chart is a stretch of time of one worker, with the colour of the
+codelet that had most of it; the less of the stretch went into tasks, the lower the block.")]
 pub struct ReportArgs {
     /// The trace, or two
     #[arg(value_name = "TRACE", required = true, num_args = 1..=2)]

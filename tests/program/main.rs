@@ -6,6 +6,7 @@ mod command;
 mod dense;
 mod gallery;
 mod help;
+mod hints;
 mod json;
 mod library;
 mod lsqr;

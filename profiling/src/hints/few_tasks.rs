@@ -164,8 +164,8 @@ fn verdict(chain: f64, few: usize, front: Option<&Front>) -> (String, String) {
     match front {
         Some(front) if few <= FEW_NODES && front.kind != FrontKind::Tiled => told(
             "One subtree kept the others waiting",
-            "A subtree is one task, and this one ran while the others had nothing to do. More workers at the analysis (--threads) make \
-             smaller subtrees; another --ordering may balance the tree.",
+            "A subtree, and a front that is not cut, is one task, and this one ran while the others had nothing to do. Smaller tiles (--nb, --mb) cut \
+             large fronts; more workers at the analysis (--threads) make smaller subtrees.",
         ),
         Some(front) if few <= FEW_NODES && columns(front) >= SMALL_TILE => told(
             "Tiles are too large for so many workers",

@@ -24,6 +24,8 @@ const WAITED: f64 = 0.05;
 const LONGER: f64 = 3.0;
 /// Part of the workers that were busy meanwhile.
 const BUSY: f64 = 0.5;
+/// Part of what they waited in all that makes one worth telling.
+const TOLD: f64 = 0.01;
 /// Part of the workers' time without a task.
 const IDLE: f64 = 0.05;
 
@@ -41,9 +43,9 @@ fn find(f: &Findings<'_>) -> Vec<Hint> {
         chain.iter().partition(|&&row| begins(row));
     let sum = |rows: &[usize]| rows.iter().map(|&row| wait(row)).sum::<f64>();
     let mean = |rows: &[usize]| sum(rows) / rows.len().max(1) as f64;
-    let waited = sum(&copies);
+    let (waited, mean_of_copies) = (sum(&copies), mean(&copies));
     let idle = 1.0 - f.idle.executing_ns as f64 / f.all_ns;
-    if waited < WAITED * f.makespan_ns() || mean(&copies) < LONGER * mean(&others) || idle < IDLE {
+    if waited < WAITED * f.makespan_ns() || mean_of_copies < LONGER * mean(&others) || idle < IDLE {
         return Vec::new();
     }
     let running = Steps::count(
@@ -57,6 +59,7 @@ fn find(f: &Findings<'_>) -> Vec<Hint> {
     if busy < BUSY * workers * waited {
         return Vec::new();
     }
+    copies.retain(|&row| wait(row) >= TOLD * waited);
     copies.sort_by(|&a, &b| wait(b).total_cmp(&wait(a)));
     let mut by_codelet: BTreeMap<&str, (usize, f64)> = BTreeMap::new();
     for &row in &copies {
@@ -79,7 +82,7 @@ fn find(f: &Findings<'_>) -> Vec<Hint> {
         })
         .collect();
     evidence.push(
-        Fact::new("A copy of the chain waited", time(mean(&copies))).note(format!(
+        Fact::new("A copy of the chain waited", time(mean_of_copies)).note(format!(
             "on average; its other tasks {}",
             time(mean(&others))
         )),

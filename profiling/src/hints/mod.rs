@@ -97,6 +97,8 @@ pub fn all(findings: &Findings<'_>) -> Vec<Hint> {
         return Vec::new();
     }
     let mut out: Vec<_> = RULES.iter().flat_map(|r| r.apply(findings)).collect();
+    out.iter_mut()
+        .for_each(|hint| hint.part = hint.part.clamp(0.0, 1.0));
     // Stable: equal ones stay in the order of the table.
     out.sort_by(|a, b| (a.severity.cmp(&b.severity)).then(b.part.total_cmp(&a.part)));
     out

@@ -1,11 +1,12 @@
 //! A worker that takes longer than the others for the same tasks: a slow, hot or shared core, or data far away.
 //!
-//! For each codelet the worker's median of log(duration / model) is compared with that of all others on the same kind of
-//! worker; the differences are put together by the worker's time in each codelet. From a factor of 1.25 on it is told: second
+//! For each codelet the worker's log(duration / model) is compared with that of all others on CPUs: it must be shifted as a whole, in
+//! its quartiles and its median, since a worker that merely did more of the slow ones of two kinds of tasks is not slow. The
+//! shifts are put together by the worker's time in each codelet. From a factor of 1.25 on it is told: second
 //! hardware threads under load, memory of another socket and turbo steps make smaller differences on machines without
 //! a fault. It must also be four standard errors off, which one pair of workers in ten thousand is by chance.
 
-use super::statistics::median_difference;
+use super::statistics::shift;
 use super::words::{list, percent, plural, time, times};
 use super::{Fact, Findings, Hint, Place, Rule, Severity};
 use crate::account::duration_ns;
@@ -126,7 +127,7 @@ fn compared(
         if b.len() < FEWEST {
             continue;
         }
-        let (difference, sure) = median_difference(&mut a, &mut b)?;
+        let (difference, sure) = shift(&mut a, &mut b)?;
         let time: f64 = own
             .iter()
             .map(|&row| duration_ns(&f.tasks()[row]) as f64)

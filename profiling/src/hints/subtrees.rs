@@ -1,10 +1,10 @@
 //! Whole subtrees slow each other down: small fronts are bound by memory, and the more workers are in them, the less each has.
 //!
 //! With k the mean number of other subtrees that ran during a task, log D = a + b log flops + c k is fitted over the tasks that do whole
-//! subtrees (outliers beyond three deviations apart). The rule speaks where c is four standard errors above 0, tasks with most
+//! subtrees (outliers beyond five deviations apart). The rule speaks where c is four standard errors above 0, tasks with most
 //! company (the upper tenth) are slowed by 15 % or more, and 2 % of the workers' time is lost. The throughput of k at a
 //! time is k / exp(c (k - 1)), largest at k = 1 / c: that is the number of workers it proposes. The paper found a
-//! factor of 12.8 for many workers behind one L3 cache.
+//! factor of 12.8 for many workers behind one L3 cache. Where always as many ran, one run cannot tell; the rule is then silent.
 
 use super::statistics::{Observed, partial_slope};
 use super::words::{percent, plural, time, times};

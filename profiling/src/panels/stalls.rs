@@ -92,5 +92,8 @@ fn rows(subject: &Subject<'_>) -> Rows {
             to,
         }));
     }
+    if rows.spans.is_empty() {
+        return rows.without("All tasks were submitted at one time, and nothing waited.");
+    }
     rows
 }

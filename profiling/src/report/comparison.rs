@@ -33,6 +33,12 @@ pub(super) fn head(
 ) -> ComparisonHead {
     let mut panels = curves(found, names, axis, to);
     panels.push(panel(
+        "compared-runs",
+        "Both runs as wholes",
+        "Times without a task are sums over the workers.",
+        figures(found, names),
+    ));
+    panels.push(panel(
         "compared-codelets",
         "Codelets of both runs",
         "The median is of the same task in the second run over the first.",
@@ -90,57 +96,105 @@ fn panel(id: &str, title: &str, about: &str, body: Body) -> Panel {
     }
 }
 
+/// Figures in large, by their names in [`Comparison::headline`].
+const LARGE: [(&str, &str); 6] = [
+    ("makespan", "Time"),
+    ("GFlop/s", "Speed"),
+    ("occupancy", "Workers in tasks"),
+    ("at best", "At best"),
+    ("memory peak", "Memory peak"),
+    ("slow tasks", "Slow tasks"),
+];
+
 fn headline(found: &Comparison) -> Vec<Fact> {
-    let time = found.headline.iter().find(|f| f.name == "time in tasks");
-    let small = SMALL * time.map_or(0.0, |f| f.a.max(f.b));
-    let told = found.headline.iter().filter(|figure| {
-        let is_small = figure.name.starts_with("idle") && figure.a.max(figure.b) < small;
-        !is_small && (figure.a, figure.b) != (0.0, 0.0)
+    let large = LARGE.iter().filter_map(|(name, label)| {
+        let figure = found.headline.iter().find(|f| f.name == *name)?;
+        let text = format!("{} → {}", shown(figure, figure.a), shown(figure, figure.b));
+        Some(Fact::new(*label, text).note(difference(figure)))
     });
-    let mut out: Vec<Fact> = told.map(fact).collect();
+    let mut out: Vec<Fact> = large.collect();
     let matched = &found.matched;
     let how = match matched.by {
-        MatchedBy::Number => Some("they submitted the same tasks"),
-        MatchedBy::Place => Some("by node, codelet and tile"),
-        MatchedBy::Nothing => None,
+        MatchedBy::Number => "they submitted the same tasks",
+        MatchedBy::Place => "matched by node, codelet and tile",
+        MatchedBy::Nothing => return out,
     };
-    if let Some(how) = how {
-        let [a, b] = matched.only;
-        let note = match (a, b) {
-            (0, 0) => how.to_owned(),
-            _ => format!("{how}; {a} only in the first, {b} only in the second"),
-        };
-        out.push(Fact::new("shared tasks", matched.tasks.to_string()).note(note));
-        let slow = &found.anomalies;
-        let text = format!(
-            "{} in both, {} in the first alone, {} in the second alone",
-            slow.both.len(),
-            slow.only_first.len(),
-            slow.only_second.len()
-        );
-        let note = format!("in both by chance: {:.1}", slow.by_chance);
-        out.push(Fact::new("slow tasks", text).note(note));
-    }
+    let note = match matched.only {
+        [0, 0] => how.to_owned(),
+        [a, b] => format!("{how}; {a} only in the first, {b} only in the second"),
+    };
+    out.push(Fact::new("Shared tasks", matched.tasks.to_string()).note(note));
+    let slow = &found.anomalies;
+    let note = format!(
+        "{:.1} by chance; {} in the first run alone, {} in the second alone",
+        slow.by_chance,
+        slow.only_first.len(),
+        slow.only_second.len()
+    );
+    out.push(Fact::new("Slow in both", slow.both.len().to_string()).note(note));
     out
 }
 
-fn fact(figure: &Figure) -> Fact {
-    let shown = |x: f64| match figure.unit {
+fn shown(figure: &Figure, x: f64) -> String {
+    match figure.unit {
         "ns" => time(x),
         "1" => format!("{:.1} %", 100.0 * x),
         "GFlop/s" => si(1e9 * x, "Flop/s"),
         "bytes" => si(x, "B"),
         "flop" => si(x, "flop"),
         _ => format!("{x}"),
-    };
-    let text = format!("{} → {}", shown(figure.a), shown(figure.b));
-    let fact = Fact::new(figure.name.clone(), text);
-    match (figure.relative(), figure.unit) {
-        (_, "1") => fact.note(format!("{:+.1} points", 100.0 * figure.difference())),
-        (Some(part), _) if part != 0.0 => fact.note(format!("{:+.1} %", 100.0 * part)),
-        (Some(_), _) => fact.note("the same"),
-        (None, _) => fact,
     }
+}
+
+/// Second less first, in words.
+fn difference(figure: &Figure) -> String {
+    match (figure.relative(), figure.unit) {
+        (_, "1") => format!("{:+.1} points", 100.0 * figure.difference()),
+        (Some(part), _) if part != 0.0 => format!("{:+.1} %", 100.0 * part),
+        (None, _) if figure.difference() != 0.0 => format!("{} more", shown(figure, figure.b)),
+        _ => "the same".to_owned(),
+    }
+}
+
+/// All of them, but for causes that cost nothing to speak of.
+fn figures(found: &Comparison, [first, second]: [&str; 2]) -> Body {
+    let time = found.headline.iter().find(|f| f.name == "time in tasks");
+    let small = SMALL * time.map_or(0.0, |f| f.a.max(f.b));
+    let told = found.headline.iter().filter(|figure| {
+        let is_small = figure.name.starts_with("idle") && figure.a.max(figure.b) < small;
+        !is_small && (figure.a, figure.b) != (0.0, 0.0)
+    });
+    let row = |figure: &Figure| {
+        let name = match figure.name.strip_prefix("idle: ") {
+            Some(cause) => format!("No task: {}", table::cause(cause).to_lowercase()),
+            None => capital(&figure.name),
+        };
+        vec![
+            json!(name),
+            json!(shown(figure, figure.a)),
+            json!(shown(figure, figure.b)),
+            json!(difference(figure)),
+        ]
+    };
+    Body::Table {
+        columns: table::columns(&[
+            ("Figure", ""),
+            (first, ""),
+            (second, ""),
+            ("Difference", ""),
+        ]),
+        rows: told.map(row).collect(),
+        nodes: None,
+        tasks: None,
+    }
+}
+
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters
+        .next()
+        .map(|letter| letter.to_uppercase().to_string());
+    first.unwrap_or_default() + letters.as_str()
 }
 
 /// Operations done until a time, and by how many the second run is ahead.

@@ -98,17 +98,20 @@ fn ends(values: impl Iterator<Item = f64>) -> [f64; 2] {
     [low - air, high + air]
 }
 
+/// Row, column, codelet.
+type Place = (u32, u32, u8);
+
 fn cells(dots: &[Dot], x: [f64; 2], y: [f64; 2], name: &str, to: &mut Columns) -> Cells {
     let place = |v: f64, [low, high]: [f64; 2], count: usize| {
         (((v - low) / (high - low) * count as f64) as usize).min(count - 1) as u32
     };
-    let mut places: Vec<(u32, u32, u8)> = dots
+    let mut places: Vec<Place> = dots
         .iter()
         .map(|d| (place(d.y, y, HIGH), place(d.x, x, WIDE), d.codelet))
         .collect();
     places.sort_unstable();
     let groups: Vec<_> = places.chunk_by(|a, b| a == b).collect();
-    let mut column = |part: &str, of: &dyn Fn(&[(u32, u32, u8)]) -> u64| {
+    let mut column = |part: &str, of: &dyn Fn(&[Place]) -> u64| {
         let values = groups.iter().map(|group| of(group));
         to.varint(format!("{name}.{part}"), Type::U32, values)
     };

@@ -54,10 +54,15 @@ fn tasks_are_those_of_the_trace() {
         let mut found = BTreeMap::new();
         for (lane, pair) in lanes.windows(2).enumerate() {
             let mut end = 0.0;
-            for k in pair[0] as usize..pair[1] as usize {
+            for (k, &id) in ids
+                .iter()
+                .enumerate()
+                .take(pair[1] as usize)
+                .skip(pair[0] as usize)
+            {
                 let start = end + column("gap")[k];
                 end = start + column("duration")[k];
-                let position = order.binary_search(&(ids[k] as u32)).unwrap();
+                let position = order.binary_search(&(id as u32)).unwrap();
                 let whole = |name: &str| Some(column(name)[k] as u64);
                 let optional = |name: &str| (column(name)[k] as u64).checked_sub(1);
                 let row: Row = BTreeMap::from([
@@ -78,7 +83,7 @@ fn tasks_are_those_of_the_trace() {
                     ("k", whole("k")),
                     ("slow", Some(column("mark")[k] as u64 & 1)),
                 ]);
-                found.insert(ids[k] as u32, row);
+                found.insert(id as u32, row);
             }
         }
         assert_eq!(found.len(), trace.tables.tasks.len(), "seed {seed}");

@@ -43,6 +43,17 @@ export function luminance(c: Colour): number {
   return 0.2126 * linear(r) + 0.7152 * linear(g) + 0.0722 * linear(b);
 }
 
+// A grey for a dark page: what was near the paper's white is near the dark now.
+export function greyOnDark(c: Colour): Colour {
+  const grey = 42 + (255 - (c >>> 24)) * 0.6;
+  return rgba(grey, grey, grey + 2, c & 255);
+}
+
+export function isGrey(c: Colour): boolean {
+  const [r, g, b] = channels(c);
+  return Math.max(r, g, b) - Math.min(r, g, b) < 16;
+}
+
 // A colour that was chosen for white paper, as light as a dark page needs it; its hue stays.
 export function onDark(c: Colour): Colour {
   let out = c;

@@ -183,6 +183,8 @@ export interface TablePanel extends PanelHead {
   columns: { title: string; unit: string; align: "left" | "right" }[];
   rows: (string | number)[][];
   nodes: number[] | null;
+  // In comparisons: a row's task in the first run and in the second, by id.
+  tasks: [number, number][] | null;
 }
 
 export type Panel =
@@ -214,6 +216,7 @@ export interface RunHead {
 
 export interface Comparison {
   headline: Fact[];
+  notes: string[];
   panels: Panel[];
   columns: Column[];
 }

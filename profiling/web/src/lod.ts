@@ -56,7 +56,11 @@ export function thinned(
       k += 1;
       steps += 1;
     }
-    if (steps === 8) k = Math.max(k, lowerBound(start, limit - perPixel, k, end));
+    if (steps === 8) {
+      k = lowerBound(start, limit, k, end);
+      // The last that begins in this pixel may reach beyond it.
+      if (k - 1 > row && start[k - 1] + duration[k - 1] >= limit) k -= 1;
+    }
     row = k;
   }
   return drawn;

@@ -1,6 +1,6 @@
 // The colours of a light and a dark page, as the canvas needs them; page.css has the same for the text around it.
 
-import { colour, onDark, type Colour } from "./colour";
+import { colour, greyOnDark, isGrey, onDark, type Colour } from "./colour";
 
 export interface Theme {
   dark: boolean;
@@ -60,5 +60,8 @@ export const DARK: Theme = {
   good: colour("#6cc48e"),
   load: ["#26282c", "#4f4530", "#9a6a2a", "#e28a3c", "#ffd98a"].map((c) => colour(c)),
   time: ["#5b82d6", "#3fb3c4", "#86cf94", "#ead261", "#f08b45"].map((c) => colour(c)),
-  data: memo((text) => onDark(colour(text))),
+  data: memo((text) => {
+    const c = colour(text);
+    return isGrey(c) ? greyOnDark(c) : onDark(c);
+  }),
 };

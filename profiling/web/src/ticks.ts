@@ -70,11 +70,11 @@ export function logTicks(lo_ln: number, hi_ln: number, most: number): { at_ln: n
   const every = Math.max(1, Math.ceil((hi - lo) / Math.max(1, most)));
   const between = hi - lo < most / 3;
   const out: { at_ln: number; value: number; major: boolean }[] = [];
-  for (let power = Math.floor(lo); power <= hi; power += 1) {
+  for (let power = Math.floor(lo); power <= hi + 1e-9; power += 1) {
     if (power % every !== 0 && !between) continue;
     for (const factor of between ? [1, 2, 5] : [1]) {
       const at_ln = Math.log(factor) + power * Math.LN10;
-      if (at_ln >= lo_ln && at_ln <= hi_ln) out.push({ at_ln, value: factor * 10 ** power, major: factor === 1 });
+      if (at_ln >= lo_ln - 1e-9 && at_ln <= hi_ln + 1e-9) out.push({ at_ln, value: factor * 10 ** power, major: factor === 1 });
     }
   }
   return out;

@@ -28,14 +28,15 @@ export function read(hash: string, span: number): State {
     const at = part.indexOf("=");
     if (at > 0) given.set(part.slice(0, at), part.slice(at + 1));
   }
-  const list = (key: string): string[] => (given.get(key) ?? "").split(",").filter((item) => item !== "").map(decoded);
+  const raw = (key: string): string[] => (given.get(key) ?? "").split(",").filter((item) => item !== "");
+  const list = (key: string): string[] => raw(key).map(decoded);
   const [from, to] = list("t").map(Number);
   const window = from < to ? clamped({ from, to }, span) : { from: 0, to: Math.max(span, 1) };
   const theme = given.get("theme");
   const options: Record<string, string> = {};
-  for (const item of list("o")) {
+  for (const item of raw("o")) {
     const at = item.indexOf(":");
-    if (at > 0) options[item.slice(0, at)] = item.slice(at + 1);
+    if (at > 0) options[decoded(item.slice(0, at))] = decoded(item.slice(at + 1));
   }
   return {
     window,

@@ -31,6 +31,7 @@ export function example(wish: Partial<Wish> = {}): Example {
     const curves = made.map((m, k) => cumulative(out, `c${k}`, m.made.tasks, Math.max(...made.map((other) => other.head.span_ns))));
     const difference = curves[0].map((value, bin) => value - curves[1][bin]);
     report.comparison = {
+      notes: ["These two runs were made up."],
       headline: [
         { label: "Time", text: "B takes 4 % longer", note: "36.1 ms and 37.6 ms" },
         { label: "Workers in tasks", text: "71 % and 68 %", note: "nothing was ready: 20 % and 24 %" },
@@ -38,7 +39,7 @@ export function example(wish: Partial<Wish> = {}): Example {
       panels: [
         { id: "cumulative", title: "Work done", about: "Operations done since the beginning, of both runs, and how far A is ahead.", kind: "chart", form: "lines", unit: "flop", si: true, instead: null,
           series: [series(out, "A", "#1f5fa8", "cmp.a", curves[0]), series(out, "B", "#b4541a", "cmp.b", curves[1]), series(out, "A − B", "#6b6862", "cmp.d", difference)], rules: [], spans: [] },
-        { id: "by-codelet-difference", title: "By codelet", about: "Time in tasks of both runs.", kind: "table", nodes: null,
+        { id: "by-codelet-difference", title: "By codelet", about: "Time in tasks of both runs.", kind: "table", nodes: null, tasks: null,
           columns: [{ title: "Codelet", unit: "", align: "left" }, { title: "A", unit: "ns", align: "right" }, { title: "B", unit: "ns", align: "right" }],
           rows: CODELETS.map(([name], c) => [name, ...made.map((m) => m.made.tasks.filter((t) => t.codelet === c).reduce((s, t) => s + t.duration, 0))]) },
       ],
@@ -286,7 +287,7 @@ function panels(made: Made, rows: Task[], workers: number, out: Writer, models: 
   };
   const largest = [...nodes].sort((a, b) => sizes[b.id] - sizes[a.id]).slice(0, 40);
   const table: Panel = {
-    id: "by-node", title: "By tree node", about: "The nodes with most operations.", kind: "table", nodes: largest.map((n) => n.id),
+    id: "by-node", title: "By tree node", about: "The nodes with most operations.", kind: "table", tasks: null, nodes: largest.map((n) => n.id),
     columns: [{ title: "Node", unit: "", align: "left" }, { title: "Kind", unit: "", align: "left" }, { title: "Depth", unit: "", align: "right" }, { title: "Rows", unit: "", align: "right" }, { title: "Operations", unit: "flop", align: "right" }, { title: "Life", unit: "ns", align: "right" }, { title: "Share", unit: "part", align: "right" }],
     rows: largest.map((n) => [n.id, ["tiled", "whole"][n.kind], n.depth, n.rows, sizes[n.id], lives[n.id][1] - lives[n.id][0], sizes[n.id] / sizes.reduce((a, b) => a + b)]),
   };

@@ -17,5 +17,8 @@ export function drawAxis(p: Painter, f: Frame): void {
     p.text(x, plot.y + 15, label, { size: 11, colour: theme.ink, align: "center" });
   }
   const left = axis.base === "" ? "time" : `${axis.base}`;
-  p.text(plot.x - 8, plot.y + 15, left, { size: 11, colour: axis.base === "" ? theme.faint : theme.ink, align: "right" });
+  // The first mark's label may reach over the edge.
+  const first = axis.ticks[0];
+  const room = first !== undefined && scale.x(first.at) - plot.x < 34 ? 34 : 8;
+  p.text(plot.x - room, plot.y + 15, left, { size: 11, colour: axis.base === "" ? theme.faint : theme.ink, align: "right" });
 }

@@ -1,10 +1,11 @@
-// The bar above the strip: window, search, slow tasks, codelets, colours of the page.
+// The bar above the strip: window, search, slow tasks, codelets.
 
 import { button, fill, h } from "../dom";
 import { duration, moment } from "../number";
 import type { LegendEntry } from "../panels/panel";
 import type { Run } from "../run";
-import type { State, ThemeChoice } from "../state";
+import type { State } from "../state";
+import type { Theme } from "../theme";
 import type { Window } from "../view";
 import { item } from "./card";
 import type { Around } from "./view";
@@ -21,8 +22,6 @@ export function barOf(runs: Run[], place: Around, search: HTMLElement, step: (by
   const legend = h("div", { class: "legend codelets", role: "group", "aria-label": "codelets" });
   const text = h("output", { class: "window" });
   const pale = h("input", { type: "checkbox", change: () => store.set({ pale: pale.checked }) });
-  const themes = h("select", { "aria-label": "colours of the page", change: () => store.set({ theme: themes.value as ThemeChoice }) },
-    ...[["auto", "as the system"], ["light", "light"], ["dark", "dark"]].map(([value, label]) => h("option", { value }, label)));
   const whole = button("Whole run", () => store.set({ window: { from: 0, to: span } }, "jump"), { title: "show the whole run (0)" });
   const window = ({ from, to }: Window): void => {
     const all = to - from >= span * 0.9999;
@@ -34,24 +33,22 @@ export function barOf(runs: Run[], place: Around, search: HTMLElement, step: (by
       h("label", { title: "what is not slow becomes pale" }, pale, "slow tasks stand out"),
       button("‹", () => step(-1), { "aria-label": "previous slow task", title: "previous slow task (p)" }),
       button("›", () => step(1), { "aria-label": "next slow task", title: "next slow task (n)" })),
-    legend,
-    h("label", { class: "right" }, "Colours", themes));
+    legend);
   return {
     element, window,
     update(state) {
       pale.checked = state.pale;
-      themes.value = state.theme;
       window(state.window);
-      fill(legend, ...codelets(runs, place).map((entry) => item(entry, place)));
+      fill(legend, ...place.codelets(place.theme()).map((entry) => item(entry, place)));
     },
   };
 }
 
 // Those that ran, once for both runs.
-function codelets(runs: Run[], place: Around): LegendEntry[] {
+export function codeletsOf(runs: Run[], theme: Theme): LegendEntry[] {
   const names = new Map<string, LegendEntry>();
   for (const run of runs) {
-    for (const { name, colour } of run.head.codelets) names.set(name, { name, colour: place.theme().data(colour), codelet: name });
+    for (const { name, colour } of run.head.codelets) names.set(name, { name, colour: theme.data(colour), codelet: name });
   }
   return [...names.values()];
 }

@@ -1,10 +1,11 @@
 // From the report's panels to cards: comparison first, then each panel, that of A above that of B.
 
 import type { Columns } from "../decode";
-import { h } from "../dom";
+import { h, prose } from "../dom";
 import type { Panel, Report } from "../format";
 import { drawn } from "../panels/index";
 import type { Run } from "../run";
+import type { Selection } from "../state";
 import { cardOf, type Card } from "./card";
 import { NAMES } from "./head";
 import { tableOf } from "./table";
@@ -26,7 +27,7 @@ interface Entry {
 // Why a panel has nothing to draw; null where it has.
 export const insteadOf = (panel: Panel): string | null => ("instead" in panel ? panel.instead ?? null : null);
 
-export function cardsOf(data: Data, place: Around, choose: (run: number, node: number) => void): Card[] {
+export function cardsOf(data: Data, place: Around, choose: (selection: Selection) => void): Card[] {
   return grouped(data).map((entries) => {
     const panel = entries[0].panel;
     const views: View[] = [];
@@ -35,10 +36,11 @@ export function cardsOf(data: Data, place: Around, choose: (run: number, node: n
     entries.forEach((entry, k) => {
       const other = entries[1 - k];
       const instead = insteadOf(entry.panel);
-      if (instead !== null) extra.push(h("p", { class: "instead" }, entry.name === null ? instead : `${entry.name}: ${instead}`));
+      if (instead !== null) extra.push(h("p", { class: "instead" }, ...prose(entry.name === null ? instead : `${entry.name}: ${instead}`)));
       else if (entry.panel.kind === "table") {
         if (entry.name !== null) extra.push(h("p", { class: "caption" }, entry.name));
-        extra.push(tableOf(entry.panel, (node) => choose(entry.run.index, node)));
+        extra.push(tableOf(entry.panel, (target) => choose("node" in target
+          ? { kind: "node", run: entry.run.index, node: target.node } : { kind: "task", run: 0, id: target.tasks[0] })));
       } else {
         const peer = other === undefined || insteadOf(other.panel) !== null ? null : { panel: other.panel, columns: other.columns };
         const made = drawn({ panel: entry.panel, run: entry.run, columns: entry.columns, peer, span: place.span });

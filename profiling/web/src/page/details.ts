@@ -88,8 +88,8 @@ function task(run: Run, id: number, theme: Theme, acts: Acts): Columns | null {
     parts: [
       list("Time", times), list("Work", work),
       ...(picture === null ? [] : [h("section", { class: "tiles" }, h("h3", {}, "Tile in its front"), picture, h("p", {}, tile))]),
-      links("Waited for", run.predecessors(row), run, theme, acts),
-      links("Waited for it", run.successors(row), run, theme, acts),
+      links("Needed", run.predecessors(row), run, theme, acts),
+      links("Needed by", run.successors(row), run, theme, acts),
     ],
   };
 }

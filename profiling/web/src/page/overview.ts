@@ -49,7 +49,7 @@ export function drawOverview(p: Painter, f: Frame, curves: Float64Array[]): void
       let most = 0;
       for (let at = first; at < Math.max(end, first + 1); at += 1) most = Math.max(most, curve[at] ?? 0);
       const height = Math.min(most, 1) * (each - 2);
-      p.rect(plot.x + x, bottom - height, 1, height, withAlpha(theme.muted, 0.45));
+      p.rect(plot.x + x, bottom - height, 1, height, withAlpha(theme.muted, theme.dark ? 0.7 : 0.45));
     }
   });
   const [left, right] = [whole.x(f.window.from), whole.x(f.window.to)];

@@ -6,11 +6,11 @@ import type { Run } from "../run";
 import { neighbour, slowTasks, type Found } from "../search";
 import { once } from "../run";
 import { summary } from "../describe";
-import { same, storeOf, type Selection, type State } from "../state";
+import { same, storeOf, type Selection, type State, type ThemeChoice } from "../state";
 import { DARK, LIGHT, type Theme } from "../theme";
 import { read, written } from "../url";
 import { around, type Window } from "../view";
-import { barOf } from "./bar";
+import { barOf, codeletsOf } from "./bar";
 import { cardsOf, type Data } from "./cards";
 import { detailsOf } from "./details";
 import { clockOf } from "./frame";
@@ -33,7 +33,7 @@ export function open(root: HTMLElement, data: Data): void {
     const choice = store.state().theme;
     return !printing && (choice === "dark" || (choice === "auto" && dark.matches)) ? DARK : LIGHT;
   };
-  const place: Around = { store, theme, span };
+  const place: Around = { store, theme, span, codelets: (t) => codeletsOf(runs, t) };
   const tooltip = tooltipOf();
   const line = h("div", { class: "line", hidden: true });
   const time = h("output", { class: "time", hidden: true });
@@ -46,7 +46,7 @@ export function open(root: HTMLElement, data: Data): void {
     const window = windowOf(selection, runs, span);
     if (window !== null) store.set({ selection, window }, "jump");
   };
-  const cards = cardsOf(data, place, (run, node) => choose({ kind: "node", run, node }));
+  const cards = cardsOf(data, place, (selection) => (selection.kind === "task" ? zoomTo(selection) : choose(selection)));
   const views = cards.flatMap((card) => card.views);
   const go = ({ panel, window, selection }: Target): void => {
     const { folded } = store.state();
@@ -73,6 +73,8 @@ export function open(root: HTMLElement, data: Data): void {
     band.style.left = `${left ?? 0}px`;
     band.style.width = `${right - (left ?? 0)}px`;
   };
+  const themes = h("select", { "aria-label": "colours of the page", change: () => store.set({ theme: themes.value as ThemeChoice }) },
+    ...[["auto", "as the system"], ["light", "light"], ["dark", "dark"]].map(([value, label]) => h("option", { value }, label)));
   const search = searchBox(runs, answer);
   const bar = barOf(runs, place, search.element, step);
   const strip = stripOf(runs, store, span, theme, showBand);
@@ -96,7 +98,7 @@ export function open(root: HTMLElement, data: Data): void {
   for (const view of views) attach(view, hands);
 
   const column = h("main", {}, h("div", { class: "top" }, bar.element, strip.element), ...cards.map((card) => card.element), line, band);
-  fill(root, headOf(report), hintsOf(runs, span, go), column, foot(report.program), tooltip.element, details.element);
+  fill(root, headOf(report, h("label", { class: "theme" }, "Colours", themes)), hintsOf(runs, span, go), column, foot(report.program), tooltip.element, details.element);
   listen(store, span, (key) => {
     if (key === "search") search.focus();
     else if (key === "clear") store.set({ selection: null, codelet: null }, "jump");
@@ -105,6 +107,7 @@ export function open(root: HTMLElement, data: Data): void {
 
   const update = (state: State): void => {
     document.documentElement.dataset["theme"] = theme().dark ? "dark" : "light";
+    themes.value = state.theme;
     bar.update(state);
     details.update(state);
     for (const card of cards) card.update(state);

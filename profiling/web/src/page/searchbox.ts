@@ -23,6 +23,7 @@ export function searchBox(runs: Run[], choose: (found: Found) => void): SearchBo
     const one = found[k];
     if (one === undefined) return;
     close();
+    input.blur();
     choose(one);
   };
   const close = (): void => {

@@ -1,4 +1,4 @@
-// A table of the report: sortable by any column; rows of tree nodes lead to the node.
+// A table of the report: sortable by any column; rows lead to their tree node or task.
 
 import { button, fill, h } from "../dom";
 import type { TablePanel } from "../format";
@@ -25,7 +25,17 @@ export function text(cell: Cell, unit: string): string {
   return quantity(cell, unit, unit === "B" || unit === "flop");
 }
 
-export function tableOf(panel: TablePanel, choose: (node: number) => void): HTMLElement {
+// What a row is about: a node, or a task in both runs.
+export type RowTarget = { node: number } | { tasks: [number, number] };
+
+function targetOf(panel: TablePanel, row: number): RowTarget | null {
+  const tasks = panel.tasks?.[row];
+  if (tasks !== undefined) return { tasks };
+  const node = panel.nodes?.[row] ?? -1;
+  return node >= 0 ? { node } : null;
+}
+
+export function tableOf(panel: TablePanel, choose: (target: RowTarget) => void): HTMLElement {
   let by: number | null = null;
   let down = true;
   let all = panel.rows.length <= FIRST + 4;
@@ -49,8 +59,8 @@ export function tableOf(panel: TablePanel, choose: (node: number) => void): HTML
     fill(body, ...order.slice(0, all ? order.length : FIRST).map((row) => h("tr", {}, ...panel.rows[row].map((cell, k) => {
       const column = panel.columns[k];
       const said = text(cell, column?.unit ?? "");
-      const node = panel.nodes?.[row] ?? -1;
-      const link = k === 0 && node >= 0 ? button(said, () => choose(node), { class: "link" }) : said;
+      const target = k === 0 ? targetOf(panel, row) : null;
+      const link = target === null ? said : button(said, () => choose(target), { class: "link" });
       const bar = bars[k] === true && typeof cell === "number" ? `--part:${(100 * Math.min(Math.max(cell, 0), 1)).toFixed(1)}%` : null;
       return h("td", { class: `${column?.align ?? "left"}${bar === null ? "" : " part"}`, style: bar }, link);
     }))));

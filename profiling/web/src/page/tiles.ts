@@ -1,10 +1,10 @@
 // A picture of a front cut into tiles, with the tiles that a task works on.
 
 import { withAlpha } from "../colour";
-import { h } from "../dom";
-import { canvasPainter } from "../paint/canvas";
+import type { Painter } from "../paint/painter";
 import type { Run } from "../run";
 import type { Theme } from "../theme";
+import { picture } from "./surface";
 
 const SIDE = 118;
 
@@ -18,27 +18,22 @@ export function tilePicture(run: Run, row: number, theme: Theme): HTMLElement | 
   if (rows < 1) return null;
   const each = Math.min(SIDE / rows, SIDE / cols, 18);
   const [width, height] = [Math.max(each * cols, 4) + 2, Math.max(each * rows, 4) + 2];
-  const canvas = h("canvas", { role: "img", "aria-label": `tile row ${i}, column ${j} of ${rows} × ${cols}` });
-  const ratio = Math.max(window.devicePixelRatio, 1);
-  canvas.width = width * ratio;
-  canvas.height = height * ratio;
+  const draw = (p: Painter): void => {
+    const gap = each > 5 ? 1 : 0;
+    const tile = (r: number, c: number, colour: number): void => p.rect(1 + c * each, 1 + r * each, Math.max(each - gap, 1), Math.max(each - gap, 1), colour);
+    // Its row and column, so that one tile of very many is found.
+    const cross = withAlpha(theme.accent, 0.2);
+    if (each >= 1.5) {
+      for (let r = 0; r < rows; r += 1) for (let c = 0; c < cols; c += 1) tile(r, c, theme.plot);
+    } else p.rect(1, 1, width - 2, height - 2, theme.plot);
+    if (i > 0) p.rect(1, 1 + (i - 1) * each, width - 2, each - gap, cross);
+    if (j > 0) p.rect(1 + (j - 1) * each, 1, each - gap, height - 2, cross);
+    if (i > 0 && j > 0) tile(i - 1, j - 1, theme.alarm);
+  };
+  const canvas = picture(width, height, Math.max(window.devicePixelRatio, 1), theme.line, draw);
   canvas.style.width = `${width}px`;
   canvas.style.height = `${height}px`;
-  const context = canvas.getContext("2d");
-  if (context === null) return null;
-  context.scale(ratio, ratio);
-  const p = canvasPainter(context);
-  const gap = each > 5 ? 1 : 0;
-  const tile = (r: number, c: number, colour: number): void => p.rect(1 + c * each, 1 + r * each, Math.max(each - gap, 1), Math.max(each - gap, 1), colour);
-  p.rect(0, 0, width, height, theme.line);
-  // Its row and column, so that one tile of very many is found.
-  const cross = withAlpha(theme.accent, 0.2);
-  if (each >= 1.5) {
-    for (let r = 0; r < rows; r += 1) for (let c = 0; c < cols; c += 1) tile(r, c, theme.plot);
-  } else p.rect(1, 1, width - 2, height - 2, theme.plot);
-  if (i > 0) p.rect(1, 1 + (i - 1) * each, width - 2, each - gap, cross);
-  if (j > 0) p.rect(1 + (j - 1) * each, 1, each - gap, height - 2, cross);
-  if (i > 0 && j > 0) tile(i - 1, j - 1, theme.alarm);
-  p.flush();
+  canvas.setAttribute("role", "img");
+  canvas.setAttribute("aria-label", `tile row ${i}, column ${j} of ${rows} × ${cols}`);
   return canvas;
 }

@@ -5,7 +5,7 @@
 
 import type { Colour } from "../colour";
 import type { Box } from "../view";
-import { drawTexts } from "./canvas";
+import { drawTexts } from "./texts";
 import type { Painter, QueuedText } from "./painter";
 
 const VERTEX = `#version 300 es
@@ -72,6 +72,9 @@ interface Batch {
 
 export interface Gl {
   painter(target: CanvasRenderingContext2D, width: number, height: number, ratio: number): Painter;
+  // Whether no graphics card is behind it.
+  software: boolean;
+  lost(): boolean;
 }
 
 // None where the browser has no WebGL2.
@@ -157,7 +160,13 @@ export function glOf(): Gl | null {
       },
     };
   };
-  return { painter };
+  return { painter, software: bySoftware(gl), lost: () => gl.isContextLost() };
+}
+
+function bySoftware(gl: WebGL2RenderingContext): boolean {
+  const names = gl.getExtension("WEBGL_debug_renderer_info");
+  const renderer = String(gl.getParameter(names === null ? gl.RENDERER : names.UNMASKED_RENDERER_WEBGL));
+  return /swiftshader|llvmpipe|softpipe|software|basic render/i.test(renderer);
 }
 
 function draw(gl: WebGL2RenderingContext, batch: Batch, below: number, w: number, h: number, ratio: number): void {

@@ -118,13 +118,15 @@ function bands(p: Painter, f: Frame, scale: Scale, start: Numbers, end: Numbers,
 function stack(p: Painter, f: Frame, scale: Scale, curves: Curve[], place: (value: number) => number): void {
   const zero = place(0);
   const per = zero - place(1);
-  for (let x = f.plot.x; x < f.plot.x + f.plot.width; x += 1) {
-    const [from, to] = [scale.ns(x), scale.ns(x + 1)];
-    let bottom = zero;
-    for (const curve of curves) {
-      const height = valueAt(curve, from, to).mean * per;
-      if (height > 0) p.rect(x, bottom - height, 1, height, f.theme.data(curve.series.colour));
-      bottom -= Math.max(height, 0);
+  const bottoms = new Float64Array(Math.ceil(f.plot.width)).fill(zero);
+  for (const curve of curves) {
+    const colour = f.theme.data(curve.series.colour);
+    for (let k = 0; k < bottoms.length; k += 1) {
+      const x = f.plot.x + k;
+      const height = valueAt(curve, scale.ns(x), scale.ns(x + 1)).mean * per;
+      if (!(height > 0)) continue;
+      p.rect(x, bottoms[k] - height, 1, height, colour);
+      bottoms[k] -= height;
     }
   }
 }

@@ -4,7 +4,7 @@
 // tasks and the critical path are drawn from the tasks at every zoom. Edges of the selected task: gantt-edges.ts.
 
 import { mix, withAlpha, type Colour } from "../colour";
-import { brief, codeletOf } from "../describe";
+import { codeletOf } from "../describe";
 import type { GanttPanel } from "../format";
 import { binWidth, levelFor, lowerBound, MOST_EXACT, rowsInView } from "../lod";
 import { percent } from "../number";
@@ -15,8 +15,9 @@ import type { Theme } from "../theme";
 import { scaleOf, type Scale } from "../view";
 import { background, runMarks, shortened, timeGrid } from "./marks";
 import { bounds, drawSelection } from "./gantt-edges";
-import { drawStates, stateAt, statesOf } from "./states";
-import type { Drawn, Frame, Hit, LegendEntry, Scene } from "./panel";
+import { drawStates, statesOf } from "./states";
+import { hitAt } from "./gantt-hit";
+import type { Drawn, Frame, LegendEntry, Scene } from "./panel";
 
 // How strong states are behind tasks.
 const BEHIND = 0.45;
@@ -64,7 +65,7 @@ function focusOf(run: Run, state: State): Focus {
   return { codelet, node, pale: state.pale && run.tasks.anomalous.length > 0 };
 }
 
-export function gantt({ panel, run, columns, span }: Scene<GanttPanel>): Drawn {
+export function gantt({ panel, run, columns }: Scene<GanttPanel>): Drawn {
   const { tasks, head } = run;
   const lanes = head.workers.length;
   const states = once(() => (panel.states === null ? null : statesOf(panel.states, columns, lanes)));
@@ -88,7 +89,7 @@ export function gantt({ panel, run, columns, span }: Scene<GanttPanel>): Drawn {
       const inView = ranges.reduce((sum, [first, end]) => sum + end - first, 0);
       if (inView <= MOST_EXACT) exact(p, run, ranges, scale, of, focus, colours, f.theme);
       else {
-        level(p, { panel, run, columns, span }, scale, of, focus, colours, f.theme);
+        level(p, { panel, run, columns }, scale, of, focus, colours, f.theme);
         if (focus.node !== null) picked(p, run, run.rowsOfNode(focus.node), scale, of, colours.strong);
         else if (focus.codelet === null) picked(p, run, tasks.anomalous, scale, of, colours.strong);
       }
@@ -105,7 +106,7 @@ export function gantt({ panel, run, columns, span }: Scene<GanttPanel>): Drawn {
     margins: { top: 34, bottom: 4 },
     height: () => lanes * laneHeight(lanes) + 38,
     draw,
-    hit: (x, y, f) => hit(run, show(f.state) === "states", states(), x, y, f),
+    hit: (x, y, f) => hitAt(run, show(f.state) === "states", states(), x, y, f),
     tools: [
       ...(panel.states === null ? [] : [{ key: `${panel.id}.show`, label: "Show", choices: [["tasks", "tasks"], ["states", "runtime states"]] as [string, string][] }]),
       { key: `${panel.id}.path`, label: "Critical path", choices: [["0", "off"], ["1", "on"]] },
@@ -185,10 +186,9 @@ function name(p: Painter, run: Run, row: number, x: number, right: number, y: nu
 
 // Bins of the pyramid; neighbours with the same look are one shape.
 function level(
-  p: Painter, { panel, run, columns, span }: Pick<Scene<GanttPanel>, "panel" | "run" | "columns" | "span">,
+  p: Painter, { panel, run, columns }: Pick<Scene<GanttPanel>, "panel" | "run" | "columns">,
   scale: Scale, of: Lanes, focus: Focus, colours: Tints, theme: Theme,
 ): void {
-  void span;
   const length = run.head.span_ns;
   const chosen = levelFor(panel.levels, length, scale.perPixel);
   if (chosen === null) return;
@@ -201,7 +201,8 @@ function level(
   const shade = colours.strong.map((strong, k) => {
     const wanted = looked ? focus.node === null && k === focus.codelet : !focus.pale;
     const tint = wanted ? strong : colours.pale[k];
-    return Array.from({ length: 17 }, (_, part) => mix(withAlpha(theme.plot, 0), tint, part / 16));
+    // A root, so that what is mostly idle is still seen to have tasks.
+    return Array.from({ length: 17 }, (_, part) => mix(theme.plot, tint, Math.max(Math.sqrt(part / 16), 0.25)));
   });
   for (let lane = 0; lane < run.head.workers.length; lane += 1) {
     const base = lane * chosen.bins;
@@ -214,8 +215,9 @@ function level(
       const next = bin < end && codelet[at] > 0 ? codelet[at] * 32 + ((fill[at] + 15) >> 4) : -1;
       if (next === look) continue;
       if (look >= 0) {
-        const x = scale.x(begin * width_ns);
-        p.rect(x, top, scale.x(bin * width_ns) - x, of.height, shade[(look >> 5) - 1]?.[look & 31] ?? theme.faint);
+        // Whole pixels: bins are at least that wide, and neighbours have no seam.
+        const x = Math.round(scale.x(begin * width_ns));
+        p.rect(x, top, Math.round(scale.x(bin * width_ns)) - x, of.height, shade[(look >> 5) - 1]?.[look & 31] ?? theme.faint);
       }
       begin = bin;
       look = next;
@@ -258,34 +260,3 @@ function path(p: Painter, run: Run, ranges: [number, number][], scale: Scale, of
     if (before !== undefined) p.line(scale.x(before.end), before.y, x, task.y, 1, withAlpha(theme.ink, 0.7));
   });
 }
-
-function hit(run: Run, only: boolean, states: ReturnType<typeof statesOf> | null, x: number, y: number, f: Frame): Hit | null {
-  const { plot } = f;
-  if (x < plot.x || x > plot.x + plot.width || y < plot.y || y >= plot.y + plot.height) return null;
-  const { start, duration, lane, mark } = run.tasks;
-  const k = Math.floor(((y - plot.y) / plot.height) * run.head.workers.length);
-  const scale = scaleOf(f.window, plot);
-  const at = scale.ns(x);
-  const worker = run.head.workers[k];
-  if (worker === undefined) return null;
-  if (!only) {
-    const reach = scale.perPixel * 2;
-    const near = { from: at - reach, to: at + reach };
-    const [first, end] = rowsInView(start, duration, lane[k], lane[k + 1], near);
-    let best: number | null = null;
-    for (let row = first; row < Math.min(end, first + 5000); row += 1) {
-      const away = Math.max(start[row] - at, at - start[row] - duration[row], 0);
-      const found = best === null ? Infinity : Math.max(start[best] - at, at - start[best] - duration[best], 0);
-      // An anomaly is wider on the screen than it was long.
-      const slower = (mark[row] & 1) - (best === null ? 0 : mark[best] & 1);
-      if (slower > 0 || (slower === 0 && away < found)) best = row;
-    }
-    if (best !== null) {
-      const facts = brief(run, best);
-      return { ...facts, rows: [...facts.rows, ["worker", worker.name]], select: { kind: "task", run: run.index, id: run.tasks.id[best] } };
-    }
-  }
-  const state = states === null ? null : stateAt(states, k, at, scale.perPixel);
-  return { title: state ?? "no task", rows: [["worker", worker.name]] };
-}
-

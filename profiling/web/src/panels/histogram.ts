@@ -23,9 +23,12 @@ interface Facet {
   groups: Group[];
 }
 
-export function histogram({ panel, columns, peer }: Scene<HistogramPanel>): Drawn {
-  const facets = once(() => facetsOf(panel, columns));
-  const most = once(() => Math.max(highest(facets()), peer === null ? 0 : highest(facetsOf(peer.panel, peer.columns)), 1));
+export function histogram({ panel, run, columns, peer }: Scene<HistogramPanel>): Drawn {
+  // Facets tell the kinds apart, colours the codelets.
+  const colourOf = (group: { name: string; colour: string }): string =>
+    run.head.codelets.find((codelet) => codelet.name === group.name)?.colour ?? group.colour;
+  const facets = once(() => facetsOf(panel, columns, colourOf));
+  const most = once(() => Math.max(highest(facets()), peer === null ? 0 : highest(facetsOf(peer.panel, peer.columns, colourOf)), 1));
   const boxes = (f: Frame): Box[] => {
     const gap = 46;
     const list = facets();
@@ -77,19 +80,19 @@ export function histogram({ panel, columns, peer }: Scene<HistogramPanel>): Draw
     },
     tools: [],
     legend: (theme): LegendEntry[] => [
-      ...panel.groups.map((group): LegendEntry => ({ name: group.name, colour: theme.data(group.colour), codelet: group.name })),
+      ...panel.groups.map((group): LegendEntry => ({ name: group.name, colour: theme.data(colourOf(group)), codelet: group.name })),
       ...(panel.groups.some((group) => group.target !== null) ? [{ name: "outline: as the area bound has it", colour: theme.ink }] : []),
     ],
     words: "numbers of tasks by size",
   };
 }
 
-function facetsOf(panel: HistogramPanel, columns: Scene["columns"]): Facet[] {
+function facetsOf(panel: HistogramPanel, columns: Scene["columns"], colourOf: (group: { name: string; colour: string }) => string): Facet[] {
   const out: Facet[] = [];
   for (const group of panel.groups) {
     let facet = out.find((known) => known.kind === group.kind);
     if (facet === undefined) out.push((facet = { kind: group.kind, groups: [] }));
-    facet.groups.push({ name: group.name, colour: group.colour, count: columns.get(group.count), target: group.target === null ? null : columns.get(group.target) });
+    facet.groups.push({ name: group.name, colour: colourOf(group), count: columns.get(group.count), target: group.target === null ? null : columns.get(group.target) });
   }
   return out;
 }

@@ -52,7 +52,7 @@ export function tree({ panel, run, columns }: Scene<TreePanel>): Drawn {
   return {
     timed: true,
     margins: { top: 18, bottom: 4 },
-    height: (width) => Math.min(Math.max(born.length * 15, 130), width < 860 ? 420 : 560) + 22,
+    height: (width) => Math.min(Math.max(born.length * 15, 130), width < 860 ? 420 : width > 2400 ? 900 : 560) + 22,
     draw,
     hit: (x, y, f) => hit(x, y, f, rowsOf(f), { born, died, parent }, node, run),
     tools: [
@@ -75,9 +75,9 @@ interface Lives {
 
 function labels(p: Painter, f: Frame, rows: Rows, node: ArrayLike<number>): void {
   const every = Math.max(1, Math.ceil(11 / rows.height));
-  const listed = rows.single ? rows.shown : Uint32Array.from({ length: rows.last - rows.first + 1 }, (_, k) => rows.first + k);
-  for (let k = 0; k < listed.length; k += every) {
-    const row = listed[k];
+  const count = rows.single ? rows.shown.length : rows.last - rows.first + 1;
+  for (let k = 0; k < count; k += every) {
+    const row = rows.single ? rows.shown[k] : rows.first + k;
     const y = rows.top(row) + Math.min(rows.height, 24) / 2;
     if (y > f.plot.y + f.plot.height - 3) break;
     const size = Math.min(11, Math.max(9, rows.height));
@@ -142,12 +142,15 @@ function paint(p: Painter, f: Frame, rows: Rows, scale: Scale, cells: Cell[]): v
     const width = right - x;
     if (!(width > 0) || Number.isNaN(y)) continue;
     const gap = cell.rows === 1 ? inset(rows) : 0;
+    // Loads end at whole pixels: parts of a pixel would be seams between neighbours.
+    const left = Math.round(x);
+    const wide = Math.max(Math.round(right) - left, 1);
     if (cell.kind === 2) {
       if (height >= 6) p.rect(x, y + height * 0.36, Math.max(width, 0.8), height * 0.28, assembly);
     } else {
       const shade = shades[Math.min(32, Math.round(cell.load * 32))];
-      if (cell.kind === 1 && height >= 4) p.rect(x, y + height / 2, width, height / 2 - gap, shade);
-      else p.rect(x, y + gap, width, height - 2 * gap, shade);
+      if (cell.kind === 1 && height >= 4) p.rect(left, y + height / 2, wide, height / 2 - gap, shade);
+      else p.rect(left, y + gap, wide, height - 2 * gap, shade);
     }
   }
   const radius = Math.min(Math.max(rows.height * 0.22, 1.2), 3.4);
