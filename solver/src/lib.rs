@@ -36,11 +36,13 @@
 //! | `numeric` | the codelets, [`factorize`], [`Factors`] |
 //! | `solve` | R, Q and their adjoints as tasks over the tree; x; [`quality`] |
 //! | `refine` | x made better with R as preconditioner; condition numbers |
+//! | `covariance` | entries of (A^H A)^{-1} |
 //!
 //! W is the matrix that is factorized: A when it is square or tall, A^H when it is wide. This crate knows no file, no
 //! clock and no recorder.
 
 mod analysis;
+mod covariance;
 mod error;
 mod numeric;
 mod options;

@@ -384,3 +384,28 @@ fn later_right_hand_sides_need_no_q_in_any_scalar() {
         without_q(&single, &double, 0.02, condition);
     }
 }
+
+#[test]
+fn covariances_are_those_of_the_normal_equations() {
+    let a = named("survey-8x6");
+    let n = a.ncols();
+    let factored =
+        treeqr::solver::factorize(&analysed(&a), &a, &[], 0, &FactorOptions::default(), &());
+    let factors = factored.expect("full rank").factors;
+    // More than one block, in any order.
+    let columns: Vec<usize> = (0..2 * n).map(|k| (7 * k + 3) % n).collect();
+    let options = SolveOptions::default();
+    let all = factors
+        .covariance_columns(&columns, &options)
+        .expect("solved");
+    let variances = factors.variances(&columns, &options).expect("solved");
+    for ((k, &j), c) in columns.iter().enumerate().zip(all.chunks_exact(n)) {
+        // A^H A c = e_j.
+        let (mut ac, mut unit) = (vec![0.0; a.nrows()], vec![0.0; n]);
+        a.mul_add(1.0, c, &mut ac);
+        a.adjoint_mul_add(1.0, &ac, &mut unit);
+        unit[j] -= 1.0;
+        assert!(norm2(&unit) < 1e-10, "{j}");
+        assert!((c[j] - variances[k]).abs() < 1e-12 * c[j], "{j}");
+    }
+}
