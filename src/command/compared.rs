@@ -3,9 +3,9 @@
 //! Takes two traces; gives rows of a page. The figures are those of `profiling::compare`.
 
 use super::failure::Failure;
-use super::page::{FAINT, Page, TITLE};
+use super::page::{FAINT, Page, TITLE, WARN};
 use super::trace::diff::{judged, relative, shown, signed};
-use super::units::{count, plural};
+use super::units::{count, plural, three};
 use anstyle::Style;
 use std::path::Path;
 use treeqr::profiling::compare::{
@@ -217,21 +217,19 @@ fn anomalies(page: &mut Page, found: &AnomaliesCompared) {
 
 fn paired(task: &PairedTask) -> String {
     let tile = match (task.tile_row, task.tile_col, task.panel) {
-        (Some(i), Some(j), Some(k)) => format!(" ({i}, {j}) panel {k}"),
-        (Some(i), None, Some(k)) => format!(" ({i}) panel {k}"),
+        (Some(i), Some(j), Some(k)) => format!(" ({i}, {j}, {k})"),
+        (Some(i), None, Some(k)) => format!(" ({i}, -, {k})"),
         _ => String::new(),
     };
     let side = |k: usize| {
         let took = shown("ns", task.duration_ns[k] as f64);
         match task.ratio[k] {
-            Some(ratio) => (
-                format!("{} x {ratio:.1}", took.trim_end()),
-                super::page::WARN,
-            ),
+            Some(ratio) => (format!("{} x {}", took.trim_end(), three(ratio)), WARN),
             None => (took, Style::new()),
         }
     };
     let ((a, x), (b, y)) = (side(0), side(1));
     let name = format!("{}{tile} of {}", task.codelet, task.node);
-    format!("{name:<29} {x}{a:>17}{x:#} {y}{b:>17}{y:#}")
+    let name: String = name.chars().take(33).collect();
+    format!("{name:<33} {x}{a:>15}{x:#} {y}{b:>15}{y:#}")
 }

@@ -19,7 +19,7 @@ pub struct AnomaliesCompared {
     pub anomalous: [u64; 2],
     /// How many would be anomalous in both by chance.
     pub by_chance: f64,
-    /// In both; the most time lost in the two together first.
+    /// In both; the most time lost in the run that lost less first, so that a perturbation in one does not lead.
     pub both: Vec<PairedTask>,
     /// In the first alone, the most time lost first.
     pub only_first: Vec<PairedTask>,
@@ -65,6 +65,8 @@ impl AnomaliesCompared {
         };
         let (first, second) = (found(a), found(b));
         let mut out = AnomaliesCompared::default();
+        // With what the run that lost less has lost.
+        let mut lists: [Vec<(f64, PairedTask)>; 3] = Default::default();
         for (x, y) in pairs.same_work(a.trace, b.trace) {
             out.pairs += 1;
             let (x, y) = (&a.trace.tables.tasks[x], &b.trace.tables.tasks[y]);
@@ -73,15 +75,20 @@ impl AnomaliesCompared {
                 *count += u64::from(anomaly.is_some());
             }
             let list = match both {
-                [Some(_), Some(_)] => &mut out.both,
-                [Some(_), None] => &mut out.only_first,
-                [None, Some(_)] => &mut out.only_second,
+                [Some(_), Some(_)] => &mut lists[0],
+                [Some(_), None] => &mut lists[1],
+                [None, Some(_)] => &mut lists[2],
                 [None, None] => continue,
             };
             let lost = |found: &Anomaly| found.duration_ns as f64 - found.expected_ns;
+            let least = both
+                .into_iter()
+                .flatten()
+                .map(lost)
+                .fold(f64::INFINITY, f64::min);
             let group = both[0].map(|found| &a.computed.models.groups[found.group]);
             let group = group.or(both[1].map(|found| &b.computed.models.groups[found.group]));
-            list.push(PairedTask {
+            let paired = PairedTask {
                 task: [x.task, y.task],
                 codelet: group.map_or_else(String::new, |g| g.codelet.clone()),
                 node: x.node,
@@ -93,11 +100,14 @@ impl AnomaliesCompared {
                 duration_ns: [duration_ns(x), duration_ns(y)],
                 ratio: both.map(|found| found.map(|found| found.ratio)),
                 lost_ns: both.into_iter().flatten().map(lost).sum(),
-            });
+            };
+            list.push((least, paired));
         }
-        for list in [&mut out.both, &mut out.only_first, &mut out.only_second] {
-            list.sort_by(|x, y| y.lost_ns.total_cmp(&x.lost_ns));
-        }
+        let [in_both, in_first, in_second] = lists.map(|mut list| {
+            list.sort_by(|x, y| y.0.total_cmp(&x.0));
+            list.into_iter().map(|(_, task)| task).collect()
+        });
+        (out.both, out.only_first, out.only_second) = (in_both, in_first, in_second);
         let [p, q] = out.anomalous;
         out.by_chance = p as f64 * q as f64 / out.pairs.max(1) as f64;
         out.unmatched = [

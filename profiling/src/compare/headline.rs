@@ -25,8 +25,8 @@ pub(super) fn figures([a, b]: [Side<'_>; 2]) -> Vec<Figure> {
     let chain = |s: Side<'_>| s.computed.path.length_ns as f64;
     let mut out = vec![
         both("makespan", "ns", &makespan),
-        both("GFlop/s", "GFlop/s", &|s| flops(s) / makespan(s).max(1.0)),
-        both("GFlop/s at most", "GFlop/s", &|s| {
+        both("speed", "GFlop/s", &|s| flops(s) / makespan(s).max(1.0)),
+        both("highest speed", "GFlop/s", &|s| {
             flops_over_time(s.trace).max()
         }),
         both("tasks", "tasks", &|s| s.trace.tables.tasks.len() as f64),

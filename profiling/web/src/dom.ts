@@ -28,3 +28,6 @@ export function fill(parent: Element, ...children: Child[]): void {
 
 export const button = (label: string, press: () => void, properties: Properties = {}): HTMLButtonElement =>
   h("button", { type: "button", click: press, ...properties }, label);
+
+// Sentences of the report: what stands between backticks is code.
+export const prose = (text: string): Child[] => text.split("`").map((part, k) => (k % 2 === 1 ? h("code", {}, part) : part));

@@ -4,6 +4,7 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import type { Panel } from "../src/format";
 import type { Painter } from "../src/paint/painter";
+import { asSvg } from "../src/page/export";
 import { svgPainter } from "../src/paint/svg";
 import { drawn } from "../src/panels/index";
 import { plotOf, type Drawn, type Frame } from "../src/panels/panel";
@@ -113,6 +114,16 @@ describe("every panel", () => {
       expect(parse(p.svg()).all("text").length + parse(p.svg()).all("rect").length).toBeGreaterThan(3);
     });
   }
+});
+
+test("a file has title, legend, both runs and the time axis", () => {
+  const panels = [0, 1].map((run) => make(two, "gantt", run));
+  const views = panels.map((panel, run) => ({ drawn: panel, run, frame: () => frame(two, panel) }));
+  const legend = [{ name: "geqrt", colour: LIGHT.alarm }, { name: "not shown", colour: LIGHT.alarm, hidden: true }];
+  const texts = parse(asSvg("Tasks & workers", views, legend)).all("text").map((text) => text.text);
+  for (const text of ["Tasks & workers", "geqrt", "A", "B", "worker 0", "time"]) expect(texts).toContain(text);
+  expect(texts).not.toContain("not shown");
+  expect(texts.filter((text) => text === "worker 3").length).toBe(2);
 });
 
 describe("Gantt chart", () => {

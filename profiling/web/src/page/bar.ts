@@ -5,6 +5,7 @@ import { duration, moment } from "../number";
 import type { LegendEntry } from "../panels/panel";
 import type { Run } from "../run";
 import type { State } from "../state";
+import type { Theme } from "../theme";
 import type { Window } from "../view";
 import { item } from "./card";
 import type { Around } from "./view";
@@ -38,16 +39,16 @@ export function barOf(runs: Run[], place: Around, search: HTMLElement, step: (by
     update(state) {
       pale.checked = state.pale;
       window(state.window);
-      fill(legend, ...codelets(runs, place).map((entry) => item(entry, place)));
+      fill(legend, ...place.codelets(place.theme()).map((entry) => item(entry, place)));
     },
   };
 }
 
 // Those that ran, once for both runs.
-function codelets(runs: Run[], place: Around): LegendEntry[] {
+export function codeletsOf(runs: Run[], theme: Theme): LegendEntry[] {
   const names = new Map<string, LegendEntry>();
   for (const run of runs) {
-    for (const { name, colour } of run.head.codelets) names.set(name, { name, colour: place.theme().data(colour), codelet: name });
+    for (const { name, colour } of run.head.codelets) names.set(name, { name, colour: theme.data(colour), codelet: name });
   }
   return [...names.values()];
 }

@@ -1,7 +1,7 @@
 // A panel as the page shows it: heading to fold, sentence, tools, legend, one picture a run, export.
 
 import { css } from "../colour";
-import { button, fill, h } from "../dom";
+import { button, fill, h, prose } from "../dom";
 import type { Panel } from "../format";
 import type { LegendEntry } from "../panels/panel";
 import { option, withOption, type State } from "../state";
@@ -27,7 +27,7 @@ export function cardOf(panel: Panel, views: View[], names: (string | null)[], ar
   const legend = h("div", { class: "legend" });
   const pictures = views.map((view, k) =>
     h("figure", {}, names[k] === null ? null : h("figcaption", {}, names[k]), view.surface.canvas));
-  const body = h("div", { class: "body", id: `body-${panel.id}` }, h("p", { class: "about" }, panel.about), legend, ...pictures, ...extra);
+  const body = h("div", { class: "body", id: `body-${panel.id}` }, h("p", { class: "about" }, ...prose(panel.about)), legend, ...pictures, ...extra);
   const element = h("section", { class: `panel ${panel.kind}`, id: `panel-${panel.id}`, "aria-label": panel.title },
     h("header", {}, h("h2", {}, fold), tools), body);
   const resets = views.filter((view) => view.drawn.own !== undefined).map((view) => {

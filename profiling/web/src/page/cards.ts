@@ -1,7 +1,7 @@
 // From the report's panels to cards: comparison first, then each panel, that of A above that of B.
 
 import type { Columns } from "../decode";
-import { h } from "../dom";
+import { h, prose } from "../dom";
 import type { Panel, Report } from "../format";
 import { drawn } from "../panels/index";
 import type { Run } from "../run";
@@ -36,7 +36,7 @@ export function cardsOf(data: Data, place: Around, choose: (selection: Selection
     entries.forEach((entry, k) => {
       const other = entries[1 - k];
       const instead = insteadOf(entry.panel);
-      if (instead !== null) extra.push(h("p", { class: "instead" }, entry.name === null ? instead : `${entry.name}: ${instead}`));
+      if (instead !== null) extra.push(h("p", { class: "instead" }, ...prose(entry.name === null ? instead : `${entry.name}: ${instead}`)));
       else if (entry.panel.kind === "table") {
         if (entry.name !== null) extra.push(h("p", { class: "caption" }, entry.name));
         extra.push(tableOf(entry.panel, (target) => choose("node" in target

@@ -1,12 +1,13 @@
-// The visible part of a panel as a file: SVG and PNG, in light colours as for print, with title and time axis.
+// The visible part of a panel as a file: SVG and PNG, in light colours as for print, with title, legend and time axis.
 
 import { button } from "../dom";
 import type { Panel } from "../format";
 import type { Painter } from "../paint/painter";
 import { svgPainter } from "../paint/svg";
-import { plotOf, type Frame } from "../panels/panel";
+import { plotOf, type Frame, type LegendEntry } from "../panels/panel";
 import { LIGHT } from "../theme";
 import { drawAxis } from "./axis";
+import { NAMES } from "./head";
 import { picture } from "./surface";
 import type { Around, View } from "./view";
 
@@ -19,18 +20,28 @@ export interface Sheet {
   draw(p: Painter): void;
 }
 
-// All runs' pictures of a panel below each other. `move` shifts a painter down.
-export function sheetOf(title: string, views: View[]): Sheet {
+// What of a view goes into a file.
+type Shown = Pick<View, "drawn" | "run" | "frame">;
+
+// All runs' pictures of a panel below each other.
+export function sheetOf(title: string, views: Shown[], legend: LegendEntry[]): Sheet {
   const frames = views.map((view): Frame => ({ ...view.frame(), theme: LIGHT }));
   const width = Math.max(...frames.map((f) => f.width), 100);
   const timed = views.some((view) => view.drawn.timed);
-  const height = TITLE + frames.reduce((sum, f) => sum + f.height + 8, 0) + (timed ? AXIS : 8);
+  const keys = placed(legend, width - 24);
+  const top = TITLE + (keys.length === 0 ? 0 : keys[keys.length - 1].y + 20);
+  const height = top + frames.reduce((sum, f) => sum + f.height + 8, 0) + (timed ? AXIS : 8);
   return {
     width, height,
     draw(p) {
       p.text(12, TITLE / 2 + 1, title, { size: 14, bold: true, colour: LIGHT.ink });
-      let y = TITLE;
+      for (const { x, y: row, entry } of keys) {
+        p.rect(x + 12, TITLE + row + 4, 10, 10, entry.colour);
+        p.text(x + 27, TITLE + row + 9, entry.name, { colour: LIGHT.ink });
+      }
+      let y = top;
       frames.forEach((f, k) => {
+        if (frames.length > 1) p.text(12, y + 10, NAMES[views[k].run] ?? "", { size: 13, bold: true, colour: LIGHT.ink });
         views[k].drawn.draw(moved(p, y), f);
         y += f.height + 8;
       });
@@ -38,6 +49,18 @@ export function sheetOf(title: string, views: View[]): Sheet {
       if (timed && f !== undefined) drawAxis(moved(p, y - 8), { ...f, height: AXIS, plot: plotOf(f.width, AXIS, { top: 2, bottom: 0 }) });
     },
   };
+}
+
+// Keys of a legend in rows of this width.
+function placed(legend: LegendEntry[], width: number): { x: number; y: number; entry: LegendEntry }[] {
+  let [x, y] = [0, 0];
+  return legend.filter((entry) => entry.hidden !== true).map((entry) => {
+    const wide = 15 + entry.name.length * 6.6 + 16;
+    if (x > 0 && x + wide > width) [x, y] = [0, y + 17];
+    const at = { x, y, entry };
+    x += wide;
+    return at;
+  });
 }
 
 export function moved(p: Painter, by: number): Painter {
@@ -51,8 +74,8 @@ export function moved(p: Painter, by: number): Painter {
   };
 }
 
-export function asSvg(title: string, views: View[]): string {
-  const sheet = sheetOf(title, views);
+export function asSvg(title: string, views: Shown[], legend: LegendEntry[]): string {
+  const sheet = sheetOf(title, views, legend);
   const p = svgPainter(sheet.width, sheet.height, LIGHT.paper, title);
   sheet.draw(p);
   p.flush();
@@ -70,9 +93,11 @@ function save(name: string, content: Blob): void {
 export function exportButtons(panel: Panel, views: View[], around: Around): HTMLElement[] {
   if (views.length === 0) return [];
   const name = `${around.store.state().options["page.name"] ?? "treeqr"}-${panel.id}`;
-  const svg = (): void => save(`${name}.svg`, new Blob([asSvg(panel.title, views)], { type: "image/svg+xml" }));
+  const legend = (): LegendEntry[] => [
+    ...(panel.kind === "gantt" ? around.codelets(LIGHT) : []), ...views[0].drawn.legend(LIGHT, around.store.state())];
+  const svg = (): void => save(`${name}.svg`, new Blob([asSvg(panel.title, views, legend())], { type: "image/svg+xml" }));
   const png = (): void => {
-    const sheet = sheetOf(panel.title, views);
+    const sheet = sheetOf(panel.title, views, legend());
     picture(sheet.width, sheet.height, 2, LIGHT.paper, sheet.draw).toBlob((blob) => {
       if (blob !== null) save(`${name}.png`, blob);
     });

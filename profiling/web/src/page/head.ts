@@ -1,6 +1,6 @@
 // The head of the page: title, figures in large, facts, warnings. Takes the report; gives elements.
 
-import { fill, h } from "../dom";
+import { fill, h, prose } from "../dom";
 import type { Fact, Report, RunHead } from "../format";
 
 export const NAMES = ["A", "B"];
@@ -24,7 +24,7 @@ export function headOf(report: Report, corner: HTMLElement): HTMLElement {
   }
   const runs = report.runs.map((run, k) => h("div", { class: "one" }, label(run, k),
     factList(run.headline, report.comparison === null ? "headline" : "headline small"),
-    run.warnings.length > 0 && h("ul", { class: "warnings" }, ...run.warnings.map((text) => h("li", {}, text))),
+    run.warnings.length > 0 && h("ul", { class: "warnings" }, ...run.warnings.map((text) => h("li", {}, ...prose(text)))),
     about(run)));
   const all = h("div", { class: two ? "runs two" : "runs" });
   fill(all, ...runs);

@@ -1,6 +1,6 @@
 // Hints: a cause in plain words, its evidence, and a button that goes to the place where it can be seen.
 
-import { button, h } from "../dom";
+import { button, h, prose } from "../dom";
 import type { Hint, Place } from "../format";
 import type { Run } from "../run";
 import type { Selection } from "../state";
@@ -39,7 +39,7 @@ export function hintsOf(runs: Run[], span: number, go: (target: Target) => void)
     h("h2", {}, causes > 0 ? "What cost time" : "Worth knowing"),
     h("div", { class: "list" }, ...all.map(({ run, hint }) => h("article", { class: `hint ${hint.severity}`, id: `hint-${hint.rule}-${run.index}` },
       h("h3", {}, two && h("b", { class: `run run-${run.index}` }, NAMES[run.index]), two && " ", hint.title),
-      h("p", {}, hint.text),
+      h("p", {}, ...prose(hint.text)),
       hint.evidence.length > 0 && factList(hint.evidence, "evidence"),
       hint.place !== null && button("Show", () => go(targetOf(hint.place as Place, run, span)), { "aria-label": `show: ${hint.title}` })))));
 }

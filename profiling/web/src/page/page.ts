@@ -10,7 +10,7 @@ import { same, storeOf, type Selection, type State, type ThemeChoice } from "../
 import { DARK, LIGHT, type Theme } from "../theme";
 import { read, written } from "../url";
 import { around, type Window } from "../view";
-import { barOf } from "./bar";
+import { barOf, codeletsOf } from "./bar";
 import { cardsOf, type Data } from "./cards";
 import { detailsOf } from "./details";
 import { clockOf } from "./frame";
@@ -33,7 +33,7 @@ export function open(root: HTMLElement, data: Data): void {
     const choice = store.state().theme;
     return !printing && (choice === "dark" || (choice === "auto" && dark.matches)) ? DARK : LIGHT;
   };
-  const place: Around = { store, theme, span };
+  const place: Around = { store, theme, span, codelets: (t) => codeletsOf(runs, t) };
   const tooltip = tooltipOf();
   const line = h("div", { class: "line", hidden: true });
   const time = h("output", { class: "time", hidden: true });

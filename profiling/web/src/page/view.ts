@@ -1,6 +1,6 @@
 // One panel of one run on its canvas: frame, picture, what lies under the pointer. Knows one `Drawn`; cards hold several of these.
 
-import type { Drawn, Frame } from "../panels/panel";
+import type { Drawn, Frame, LegendEntry } from "../panels/panel";
 import { plotOf } from "../panels/panel";
 import type { Store } from "../state";
 import type { Theme } from "../theme";
@@ -22,6 +22,8 @@ export interface Around {
   store: Store;
   theme(): Theme;
   span: number;
+  // Every codelet of the report once, for legends.
+  codelets(theme: Theme): LegendEntry[];
 }
 
 export function viewOf(drawn: Drawn, title: string, run: number, around: Around): View {

@@ -47,11 +47,17 @@ export function rasterOf(pixels: Uint32Array, width: number, height: number, rat
     for (let y = Math.floor(e); y < d; y += 1) {
       const part = (Math.min(y + 1, d) - Math.max(y, e)) * alpha;
       const row = y * width;
-      blend(row + first, red, green, blue, part * leftPart);
-      if (last <= first) continue;
-      if (part > 255) pixels.fill(solid, row + first + 1, row + last);
-      else for (let x = first + 1; x < last; x += 1) blend(row + x, red, green, blue, part);
-      blend(row + last, red, green, blue, part * rightPart);
+      if (part > 255) {
+        // Whole pixels of an opaque colour need no arithmetic; a call pays for long rows only.
+        if (leftPart === 1) pixels[row + first] = solid;
+        else blend(row + first, red, green, blue, part * leftPart);
+        if (last - first > 24) pixels.fill(solid, row + first + 1, row + last);
+        else for (let x = row + first + 1; x < row + last; x += 1) pixels[x] = solid;
+        if (rightPart === 1) pixels[row + last] = solid;
+        else if (rightPart > 0) blend(row + last, red, green, blue, part * rightPart);
+        continue;
+      }
+      for (let x = first; x <= last; x += 1) blend(row + x, red, green, blue, x === first ? part * leftPart : x === last ? part * rightPart : part);
     }
   };
 

@@ -4,7 +4,7 @@
 // tasks and the critical path are drawn from the tasks at every zoom. Edges of the selected task: gantt-edges.ts.
 
 import { mix, withAlpha, type Colour } from "../colour";
-import { brief, codeletOf } from "../describe";
+import { codeletOf } from "../describe";
 import type { GanttPanel } from "../format";
 import { binWidth, levelFor, lowerBound, MOST_EXACT, rowsInView } from "../lod";
 import { percent } from "../number";
@@ -15,8 +15,9 @@ import type { Theme } from "../theme";
 import { scaleOf, type Scale } from "../view";
 import { background, runMarks, shortened, timeGrid } from "./marks";
 import { bounds, drawSelection } from "./gantt-edges";
-import { drawStates, stateAt, statesOf } from "./states";
-import type { Drawn, Frame, Hit, LegendEntry, Scene } from "./panel";
+import { drawStates, statesOf } from "./states";
+import { hitAt } from "./gantt-hit";
+import type { Drawn, Frame, LegendEntry, Scene } from "./panel";
 
 // How strong states are behind tasks.
 const BEHIND = 0.45;
@@ -105,7 +106,7 @@ export function gantt({ panel, run, columns }: Scene<GanttPanel>): Drawn {
     margins: { top: 34, bottom: 4 },
     height: () => lanes * laneHeight(lanes) + 38,
     draw,
-    hit: (x, y, f) => hit(run, show(f.state) === "states", states(), x, y, f),
+    hit: (x, y, f) => hitAt(run, show(f.state) === "states", states(), x, y, f),
     tools: [
       ...(panel.states === null ? [] : [{ key: `${panel.id}.show`, label: "Show", choices: [["tasks", "tasks"], ["states", "runtime states"]] as [string, string][] }]),
       { key: `${panel.id}.path`, label: "Critical path", choices: [["0", "off"], ["1", "on"]] },
@@ -259,34 +260,3 @@ function path(p: Painter, run: Run, ranges: [number, number][], scale: Scale, of
     if (before !== undefined) p.line(scale.x(before.end), before.y, x, task.y, 1, withAlpha(theme.ink, 0.7));
   });
 }
-
-function hit(run: Run, only: boolean, states: ReturnType<typeof statesOf> | null, x: number, y: number, f: Frame): Hit | null {
-  const { plot } = f;
-  if (x < plot.x || x > plot.x + plot.width || y < plot.y || y >= plot.y + plot.height) return null;
-  const { start, duration, lane, mark } = run.tasks;
-  const k = Math.floor(((y - plot.y) / plot.height) * run.head.workers.length);
-  const scale = scaleOf(f.window, plot);
-  const at = scale.ns(x);
-  const worker = run.head.workers[k];
-  if (worker === undefined) return null;
-  if (!only) {
-    const reach = scale.perPixel * 2;
-    const near = { from: at - reach, to: at + reach };
-    const [first, end] = rowsInView(start, duration, lane[k], lane[k + 1], near);
-    let best: number | null = null;
-    for (let row = first; row < Math.min(end, first + 5000); row += 1) {
-      const away = Math.max(start[row] - at, at - start[row] - duration[row], 0);
-      const found = best === null ? Infinity : Math.max(start[best] - at, at - start[best] - duration[best], 0);
-      // An anomaly is wider on the screen than it was long.
-      const slower = (mark[row] & 1) - (best === null ? 0 : mark[best] & 1);
-      if (slower > 0 || (slower === 0 && away < found)) best = row;
-    }
-    if (best !== null) {
-      const facts = brief(run, best);
-      return { ...facts, rows: [...facts.rows, ["worker", worker.name]], select: { kind: "task", run: run.index, id: run.tasks.id[best] } };
-    }
-  }
-  const state = states === null ? null : stateAt(states, k, at, scale.perPixel);
-  return { title: state ?? "no task", rows: [["worker", worker.name]] };
-}
-

@@ -52,7 +52,7 @@ export function tree({ panel, run, columns }: Scene<TreePanel>): Drawn {
   return {
     timed: true,
     margins: { top: 18, bottom: 4 },
-    height: (width) => Math.min(Math.max(born.length * 15, 130), width < 860 ? 420 : 560) + 22,
+    height: (width) => Math.min(Math.max(born.length * 15, 130), width < 860 ? 420 : width > 2400 ? 900 : 560) + 22,
     draw,
     hit: (x, y, f) => hit(x, y, f, rowsOf(f), { born, died, parent }, node, run),
     tools: [
