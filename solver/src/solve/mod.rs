@@ -10,11 +10,13 @@
 //! | `bundles`, `costs` | fronts of one task; the model of time behind it |
 //! | `app`, `walk` | the codelets: outside of the tree, and a bundle of fronts |
 //! | `triangular`, `orthogonal` | one front: R x = c and R^H y = c; Q^H and Q |
+//! | `deficient` | the same where the rank is not full |
 //! | `quality` | residuals of a solution, from A itself |
 
 mod app;
 mod bundles;
 mod costs;
+mod deficient;
 mod options;
 mod orthogonal;
 mod program;
@@ -28,3 +30,4 @@ pub use options::SolveOptions;
 pub use quality::{Quality, quality};
 pub use sweep::SOLVE_CODELETS;
 pub use system::Rotated;
+pub(crate) use triangular::{solve_front, solve_front_adjoint};

@@ -8,12 +8,14 @@ use super::program::{Down, Head, Program, Up, Vector};
 use super::sweep::Sweep;
 use crate::error::SolveError;
 use crate::numeric::{FactorScalar, Factors, check_rhs};
+use treeqr_kernels::Op;
 use treeqr_runtime::{Config, DataStore, Observer, Submitter, run, run_sequential};
 
 /// Q^H b in its two parts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rotated<T> {
-    /// The part that R belongs to, in elimination order: as many entries as the factorized matrix has columns.
+    /// The part that R belongs to, in elimination order: as many entries as the factorized matrix has columns. Where a pivot is
+    /// dead there is no row of R, and the entry belongs to the rest.
     pub head: Vec<T>,
     /// The rest: its norm is the norm of the least-squares residual.
     pub rest: Vec<T>,
@@ -53,6 +55,10 @@ impl<T: FactorScalar> Factors<T> {
     ) -> Result<Vec<T>, SolveError> {
         let nrhs = self.nrhs();
         assert!(nrhs > 0, "the factorization was given no right-hand side");
+        if let Some(deficiency) = &self.deficiency {
+            let heads = deficiency.kept_head();
+            return self.from_heads(deficiency, heads, nrhs, options, observer);
+        }
         let down = Down {
             sweep: Sweep::R,
             head: Head::Kept,
@@ -62,7 +68,8 @@ impl<T: FactorScalar> Factors<T> {
     }
 
     /// The solutions for `nrhs` right-hand sides, columns of as many entries as A has rows: of min ||b - A x|| for a tall
-    /// A, of A x = b for a square one, and the shortest x with A x = b for a wide one (A^H = Q R: x = Q R^{-H} b).
+    /// A, of A x = b for a square one, and the shortest x with A x = b for a wide one (A^H = Q R: x = Q R^{-H} b). Without full rank
+    /// a least-squares solution in each case, the one that [`FactorOptions::deficient`](crate::FactorOptions::deficient) says.
     /// 4 nnz(H) + 2 nnz(R) flops each.
     ///
     /// # Errors
@@ -89,6 +96,9 @@ impl<T: FactorScalar> Factors<T> {
             ("Q^H b", Sweep::QAdjoint, Sweep::R)
         };
         self.check_q(what)?;
+        if let Some(deficiency) = &self.deficiency {
+            return self.solve_deficient(deficiency, b, nrhs, options, observer);
+        }
         let up = Up {
             sweep: first,
             outer: b,
@@ -135,7 +145,11 @@ impl<T: FactorScalar> Factors<T> {
             outer: b,
             keep_rest: true,
         };
-        self.head(up, nrhs, options, observer)
+        let mut rotated = self.head(up, nrhs, options, observer)?;
+        if let Some(deficiency) = &self.deficiency {
+            deficiency.apply_q(Op::ConjTrans, &mut rotated.head, nrhs);
+        }
+        Ok(rotated)
     }
 
     /// Q c, the inverse of [`Self::apply_q_adjoint`]; an empty `rest` counts as zero. 4 nnz(H) flops a column.
@@ -170,15 +184,21 @@ impl<T: FactorScalar> Factors<T> {
             "Q c: shape of the rest"
         );
         self.check_q("Q c")?;
+        let first_pass = self.deficiency.as_ref().map(|deficiency| {
+            let mut head = c.head.clone();
+            deficiency.apply_q(Op::NoTrans, &mut head, nrhs);
+            head
+        });
         let down = Down {
             sweep: Sweep::Q,
-            head: Head::Given(&c.head),
+            head: Head::Given(first_pass.as_ref().unwrap_or(&c.head)),
             rest: &c.rest,
         };
         self.outer(None, down, nrhs, options, observer)
     }
 
-    /// R x = c. `c` is in elimination order, the result in the numbering of the columns of the factorized matrix.
+    /// R x = c. `c` is in elimination order, the result in the numbering of the columns of the factorized matrix. Without full
+    /// rank the basic solution, zero in dead columns; entries of c at dead pivots are not read.
     /// 2 nnz(R) flops a column.
     ///
     /// # Errors
@@ -209,6 +229,9 @@ impl<T: FactorScalar> Factors<T> {
             self.symbolic.work_cols() * nrhs,
             "R x = c: shape of c"
         );
+        if let Some(deficiency) = &self.deficiency {
+            return Ok(deficiency.solve_r(self, c, nrhs));
+        }
         let down = Down {
             sweep: Sweep::R,
             head: Head::Given(c),
@@ -217,7 +240,8 @@ impl<T: FactorScalar> Factors<T> {
         self.outer(None, down, nrhs, options, observer)
     }
 
-    /// R^H y = c. `c` is in the numbering of the columns of the factorized matrix, the result in elimination order.
+    /// R^H y = c. `c` is in the numbering of the columns of the factorized matrix, the result in elimination order. Without full
+    /// rank it holds in the live columns, and y is zero at dead pivots.
     /// 2 nnz(R) flops a column.
     ///
     /// # Errors
@@ -245,6 +269,9 @@ impl<T: FactorScalar> Factors<T> {
     ) -> Result<Vec<T>, SolveError> {
         let cols = self.symbolic.work_cols();
         assert_eq!(c.len(), cols * nrhs, "R^H y = c: shape of c");
+        if let Some(deficiency) = &self.deficiency {
+            return Ok(deficiency.solve_r_adjoint(self, c, nrhs));
+        }
         let up = Up {
             sweep: Sweep::RAdjoint,
             outer: c,
@@ -275,7 +302,7 @@ impl<T: FactorScalar> Factors<T> {
     }
 
     /// A program that ends at the roots, and what it leaves there.
-    fn head<O: Observer>(
+    pub(super) fn head<O: Observer>(
         &self,
         up: Up<'_, T>,
         nrhs: usize,

@@ -1,0 +1,68 @@
+//! Solutions where the rank is not full: basic, or of minimum norm by a complete orthogonal decomposition.
+//!
+//! Takes Q^H b or b; the sweeps of the first pass are those of `system`, what comes on top is in `rank`.
+
+use super::options::SolveOptions;
+use super::program::Up;
+use super::sweep::Sweep;
+use super::system::Rotated;
+use crate::error::SolveError;
+use crate::numeric::{FactorScalar, Factors};
+use crate::rank::Deficiency;
+use treeqr_kernels::Op;
+use treeqr_runtime::Observer;
+
+impl<T: FactorScalar> Factors<T> {
+    /// Solutions for right-hand sides that come now.
+    pub(super) fn solve_deficient<O: Observer>(
+        &self,
+        deficiency: &Deficiency<T>,
+        b: &[T],
+        nrhs: usize,
+        options: &SolveOptions,
+        observer: &O,
+    ) -> Result<Vec<T>, SolveError> {
+        if !self.symbolic.transposed {
+            let up = Up {
+                sweep: Sweep::QAdjoint,
+                outer: b,
+                keep_rest: false,
+            };
+            let mut heads = self.head(up, nrhs, options, observer)?.head;
+            deficiency.apply_q(Op::ConjTrans, &mut heads, nrhs);
+            return self.from_heads(deficiency, &heads, nrhs, options, observer);
+        }
+        // A = [R; 0]^H Q^H: y minimises ||b - R^H y||, and x = Q [y; 0] is the shortest with its A x.
+        let Some(second) = &deficiency.complete else {
+            return Ok(vec![T::zero(); self.symbolic.ncols() * nrhs]);
+        };
+        let c = second.apply_q_adjoint_with(b, nrhs, options, observer)?;
+        let y = second.solve_r_with(&c.head, nrhs, options, observer)?;
+        let c = Rotated {
+            head: deficiency.with_dead(&y, nrhs),
+            rest: Vec::new(),
+        };
+        self.apply_q_with(&c, nrhs, options, observer)
+    }
+
+    /// Solutions of R x = c, for Q^H b in elimination order: basic, or the shortest.
+    pub(super) fn from_heads<O: Observer>(
+        &self,
+        deficiency: &Deficiency<T>,
+        heads: &[T],
+        nrhs: usize,
+        options: &SolveOptions,
+        observer: &O,
+    ) -> Result<Vec<T>, SolveError> {
+        let Some(second) = &deficiency.complete else {
+            return Ok(deficiency.solve_r(self, heads, nrhs));
+        };
+        // R x = c with R^H = Z S: x = Z S^{-H} c.
+        let c = deficiency.live_part(heads);
+        let c = Rotated {
+            head: second.solve_r_adjoint_with(&c, nrhs, options, observer)?,
+            rest: Vec::new(),
+        };
+        second.apply_q_with(&c, nrhs, options, observer)
+    }
+}
