@@ -40,8 +40,7 @@ impl<T> Rows<T> {
 pub(super) struct Reworked<T> {
     /// Columns of W, pivots first.
     pub cols: Vec<u32>,
-    /// The place of the first pivot, and how many there are.
-    pub first: u32,
+    /// Pivots, dead ones too.
     pub npiv: usize,
     /// The pivots that are live, from 0, one for each row of R.
     pub live: Vec<u32>,
@@ -277,7 +276,6 @@ impl Block {
         live.truncate(found.pivots);
         let mut reworked = Reworked {
             cols: self.cols.iter().map(|&p| nodes.order[p as usize]).collect(),
-            first: self.first,
             npiv: self.npiv,
             live,
             r: Vec::new(),

@@ -199,7 +199,7 @@ impl<'a, T: FactorScalar> App<'a, T> {
     }
 
     pub fn rest_len(&self) -> usize {
-        self.plan.sym.work_rows() - self.head_len()
+        self.plan.sym.rest_rows
     }
 
     /// Block and its width.

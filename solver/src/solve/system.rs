@@ -17,7 +17,7 @@ pub struct Rotated<T> {
     /// The part that R belongs to, in elimination order: as many entries as the factorized matrix has columns. Where a pivot is
     /// dead there is no row of R, and the entry belongs to the rest.
     pub head: Vec<T>,
-    /// The rest: its norm is the norm of the least-squares residual.
+    /// The rest, [`Symbolic::rest_rows`](crate::Symbolic::rest_rows) entries: its norm is the norm of the least-squares residual.
     pub rest: Vec<T>,
 }
 
@@ -177,10 +177,10 @@ impl<T: FactorScalar> Factors<T> {
         options: &SolveOptions,
         observer: &O,
     ) -> Result<Vec<T>, SolveError> {
-        let (m, n) = (self.symbolic.work_rows(), self.symbolic.work_cols());
+        let n = self.symbolic.work_cols();
         assert_eq!(c.head.len(), n * nrhs, "Q c: shape of c");
         assert!(
-            c.rest.is_empty() || c.rest.len() == (m - n) * nrhs,
+            c.rest.is_empty() || c.rest.len() == self.symbolic.rest_rows * nrhs,
             "Q c: shape of the rest"
         );
         self.check_q("Q c")?;
