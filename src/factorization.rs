@@ -9,7 +9,7 @@ use treeqr_matrices::Csc;
 use treeqr_profiling::system::SystemRecorder;
 use treeqr_profiling::{Expected, Recorder, RecorderOptions};
 use treeqr_solver::{
-    FactorOptions, FactorScalar, Factors, Prediction, RunShape, SolveOptions, Symbolic,
+    FactorOptions, FactorScalar, Factors, Prediction, Rank, RunShape, SolveOptions, Symbolic,
 };
 
 /// A factorized matrix.
@@ -23,7 +23,7 @@ pub struct Factorization<T> {
 ///
 /// # Errors
 /// [`Error::Solve`]: another pattern than the analysed one, values that are not finite, linearly dependent columns (rows,
-/// when A is wide), and whatever ends the run.
+/// when A is wide) where [`FactorOptions::deficient`] refuses them, and whatever ends the run.
 pub fn factorize<T: FactorScalar>(
     symbolic: &Arc<Symbolic>,
     a: &Csc<T>,
@@ -72,6 +72,11 @@ impl<T: FactorScalar> Factorization<T> {
     pub fn solve_many(&self, b: &[T], nrhs: usize) -> Result<Vec<T>, Error> {
         let _span = tracing::info_span!("solve", nrhs).entered();
         Ok(self.factors.solve_with(b, nrhs, &self.solve, &())?)
+    }
+
+    /// The rank of A, and what it was decided by.
+    pub fn rank(&self) -> &Rank {
+        self.factors.rank_details()
     }
 
     /// R and Q.

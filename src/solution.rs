@@ -8,7 +8,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use treeqr_matrices::Csc;
 use treeqr_runtime::Config;
-use treeqr_solver::{FactorOptions, FactorScalar, Options, SolveOptions, Symbolic, check_rhs};
+use treeqr_solver::{
+    FactorOptions, FactorScalar, Options, Rank, SolveOptions, Symbolic, check_rhs,
+};
 
 /// The options of all steps.
 #[derive(Clone, Debug, Default)]
@@ -42,6 +44,8 @@ pub struct Solution<T> {
     pub x: Vec<T>,
     /// The analysis.
     pub symbolic: Arc<Symbolic>,
+    /// The rank of A. Where it is not full, x is the solution that [`FactorOptions::deficient`] says.
+    pub rank: Rank,
     /// The run of the factorization.
     pub run: Run,
     /// Wall time of the factorization.
@@ -99,6 +103,7 @@ pub fn solve_analysed<T: FactorScalar>(
     Ok(Solution {
         x,
         symbolic: symbolic.clone(),
+        rank: factors.rank_details().clone(),
         run,
         factorize_time,
         solve_time: begin.elapsed() - factorize_time,

@@ -59,5 +59,5 @@ pub use numeric::{
 pub use options::Options;
 pub use plan::{CODELETS, GraphTask, Prediction, RunShape, TaskGeometry, TaskGraph};
 pub use rank::{Deficient, Rank};
-pub use solve::{Quality, Rotated, SOLVE_CODELETS, SolveOptions, quality};
+pub use solve::{Quality, Rotated, SOLVE_CODELETS, SolveOptions, quality, quality_deficient};
 pub use symbolic::{Front, FrontTiles, Problem, Symbolic};

@@ -27,7 +27,7 @@ mod triangular;
 mod walk;
 
 pub use options::SolveOptions;
-pub use quality::{Quality, quality};
+pub use quality::{Quality, quality, quality_deficient};
 pub use sweep::SOLVE_CODELETS;
 pub use system::Rotated;
 pub(crate) use triangular::{solve_front, solve_front_adjoint};
