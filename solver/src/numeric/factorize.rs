@@ -7,9 +7,7 @@ use super::limit::{Gate, MemoryLimit, check_available};
 use super::priorities::{Priorities, PriorityReport, priorities};
 use crate::error::SolveError;
 use crate::plan::{Plan, Prediction, RunShape, codelet};
-use crate::rank::{
-    Deficient, Nodes, Rank, complete, default_tolerance, deflate_all, rank_deficient,
-};
+use crate::rank::{Deficient, complete, find};
 use crate::symbolic::Symbolic;
 use std::num::NonZeroUsize;
 use std::sync::{Arc, OnceLock};
@@ -76,7 +74,7 @@ pub fn factorize<T: FactorScalar, O: Observer>(
     let mut done = factorize_once(symbolic, a, rhs, nrhs, options, observer)?;
     let shortest = symbolic.transposed || options.deficient == Deficient::MinimumNorm;
     if shortest && done.factors.deficiency.is_some() {
-        let second = complete(&done.factors, options, done.tolerance)?;
+        let second = complete(&done.factors, options)?;
         if let Some(deficiency) = &mut done.factors.deficiency {
             deficiency.complete = second;
         }
@@ -99,10 +97,6 @@ pub(crate) fn factorize_once<T: FactorScalar, O: Observer>(
         nrhs == 0 || !symbolic.transposed,
         "a wide matrix takes its right-hand sides after the factorization"
     );
-    let tolerance = options
-        .tolerance
-        .unwrap_or_else(|| default_tolerance(a, symbolic.transposed));
-
     let shape = RunShape::of::<T>(nrhs, options.keep_q);
     let plan = Plan::new(symbolic, shape);
     let prediction = plan.predict();
@@ -165,17 +159,12 @@ pub(crate) fn factorize_once<T: FactorScalar, O: Observer>(
         singleton_rows: singleton_rows(symbolic, a),
         singleton_rhs: singleton_rhs(symbolic, rhs, a.nrows(), nrhs),
         entries: OnceLock::new(),
-        rank: Rank {
-            rank: symbolic.work_cols(),
-            dead: Vec::new(),
-            dropped_norm: 0.0,
-            tolerance,
-            smallest_pivot: f64::INFINITY,
-            doubtful: 0,
-        },
+        rank: None,
         deficiency: None,
     };
-    find_rank(&mut factors, tolerance, options)?;
+    let (rank, deficiency) = find(&factors, a, options)?;
+    let tolerance = rank.tolerance;
+    (factors.rank, factors.deficiency) = (Some(rank), deficiency);
     Ok(Factored {
         factors,
         prediction,
@@ -183,36 +172,6 @@ pub(crate) fn factorize_once<T: FactorScalar, O: Observer>(
         priorities,
         tolerance,
     })
-}
-
-/// Looks at the diagonal of R, and does what is to be done where it is negligible.
-fn find_rank<T: FactorScalar>(
-    factors: &mut Factors<T>,
-    tolerance: f64,
-    options: &FactorOptions,
-) -> Result<(), SolveError> {
-    let nodes = Nodes::new(factors);
-    let scan = nodes.scan(tolerance)?;
-    let Some((column, pivot)) = scan.first else {
-        drop(nodes);
-        factors.rank.smallest_pivot = scan.smallest_pivot;
-        factors.rank.doubtful = scan.doubtful;
-        return Ok(());
-    };
-    if options.deficient == Deficient::Refuse {
-        let transposed = factors.symbolic.transposed;
-        return Err(rank_deficient(transposed, column, pivot, tolerance));
-    }
-    let (deficiency, rank) = deflate_all(&nodes, &scan, tolerance, options)?;
-    tracing::info!(
-        rank = rank.rank,
-        dead = rank.dead.len(),
-        dropped_norm = rank.dropped_norm,
-        "the matrix is rank-deficient"
-    );
-    factors.rank = rank;
-    factors.deficiency = Some(deficiency);
-    Ok(())
 }
 
 fn check_matrix<T: FactorScalar>(symbolic: &Symbolic, a: &Csc<T>) -> Result<(), SolveError> {

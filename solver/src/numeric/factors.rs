@@ -19,7 +19,8 @@ pub struct Factors<T> {
     /// Q^H b of the singletons: entries of b, a column after the other.
     pub(crate) singleton_rhs: Vec<T>,
     pub(crate) entries: OnceLock<Vec<[u64; 2]>>,
-    pub(crate) rank: Rank,
+    /// Found before anybody sees the factors.
+    pub(crate) rank: Option<Rank>,
     /// What there is besides, where the rank is not full.
     pub(crate) deficiency: Option<Deficiency<T>>,
 }
@@ -48,22 +49,22 @@ impl<T: FactorScalar> Factors<T> {
 
     /// The rank, and what it was decided by.
     pub fn rank_details(&self) -> &Rank {
-        &self.rank
+        self.rank.as_ref().expect("found with the factors")
     }
 
     /// The rank of A: its live pivots, rows of R.
     pub fn rank(&self) -> usize {
-        self.rank.rank
+        self.rank_details().rank
     }
 
     /// See [`Rank::dead`].
     pub fn dead_columns(&self) -> &[u32] {
-        &self.rank.dead
+        &self.rank_details().dead
     }
 
     /// See [`Rank::dropped_norm`].
     pub fn dropped_norm(&self) -> f64 {
-        self.rank.dropped_norm
+        self.rank_details().dropped_norm
     }
 
     /// Entries of R and of H, by front.

@@ -25,20 +25,21 @@
 //! | `closure` | the nodes that may change, as a forest |
 //! | `rework` | one node: its rows of R and those from below, through the kernel `deflate` |
 //! | `run` | all of them, as tasks; [`Deficiency`], what is left |
+//! | `find` | from the diagonal to a rank: the tolerance, and when it is raised |
 //! | `apply` | R2 and Q2, and their adjoints, on vectors |
 //! | `trapezoid` | R2 as a sparse matrix, and its own QR factorization, for solutions of minimum norm |
 
 mod apply;
 mod closure;
+mod find;
 mod nodes;
 mod rework;
 mod run;
 mod tolerance;
 mod trapezoid;
 
-pub(crate) use nodes::Nodes;
-pub(crate) use run::{Deficiency, deflate_all};
-pub(crate) use tolerance::{default_tolerance, rank_deficient};
+pub(crate) use find::find;
+pub(crate) use run::Deficiency;
 pub(crate) use trapezoid::complete;
 
 /// What is done with a matrix whose columns (rows, when it is wide) depend on each other.
@@ -67,6 +68,10 @@ pub struct Rank {
     pub dropped_norm: f64,
     /// What the pivots were held against; negative when rank was not asked for.
     pub tolerance: f64,
+    /// The default tolerance, where it was raised because R was singular to working precision with it.
+    pub raised_from: Option<f64>,
+    /// An estimate from below of ||R^{-1}|| times the largest norm of a column, where there was doubt or a dead column.
+    pub condition: Option<f64>,
     /// The smallest |R_kk| that is left; infinity when none is.
     pub smallest_pivot: f64,
     /// Live pivots that are less than [`Rank::DOUBT`] times the tolerance: with many of them, or with a large x, the rank is

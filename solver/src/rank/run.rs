@@ -173,6 +173,8 @@ fn finish<T: FactorScalar>(
         dead: columns,
         dropped_norm: dropped2.sqrt(),
         tolerance,
+        raised_from: None,
+        condition: None,
         smallest_pivot: counts.smallest_pivot,
         doubtful: counts.doubtful,
     };

@@ -6,14 +6,29 @@ use crate::error::SolveError;
 use crate::numeric::FactorScalar;
 use treeqr_matrices::{Csc, RealScalar};
 
-/// The default tolerance for W, the matrix that is factorized (its columns are the rows of A when A is wide).
-pub(crate) fn default_tolerance<T: FactorScalar>(a: &Csc<T>, transposed: bool) -> f64 {
-    let norm = if transposed {
+/// The largest norm of a column of W, the matrix that is factorized (its columns are the rows of A when A is wide).
+pub(crate) fn largest_column<T: FactorScalar>(a: &Csc<T>, transposed: bool) -> f64 {
+    if transposed {
         max_row_norm(a)
     } else {
         a.max_column_norm().to_f64()
-    };
-    20.0 * (a.nrows() + a.ncols()) as f64 * <T::Real as RealScalar>::EPSILON.to_f64() * norm
+    }
+}
+
+/// The default tolerance for columns of that norm.
+pub(crate) fn default_tolerance<T: FactorScalar>(a: &Csc<T>, largest_column: f64) -> f64 {
+    20.0 * (a.nrows() + a.ncols()) as f64 * epsilon::<T>() * largest_column
+}
+
+fn epsilon<T: FactorScalar>() -> f64 {
+    <T::Real as RealScalar>::EPSILON.to_f64()
+}
+
+/// Of a matrix with columns of norm `largest_column` and an inverse of this norm, whether it is singular to working precision: a
+/// solution with it may have no digit that is right.
+pub(super) fn is_singular<T: FactorScalar>(largest_column: f64, inverse: f64) -> bool {
+    // NaN is.
+    !(largest_column * inverse <= 0.1 / epsilon::<T>())
 }
 
 fn max_row_norm<T: FactorScalar>(a: &Csc<T>) -> f64 {

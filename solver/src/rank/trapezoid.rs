@@ -13,12 +13,11 @@ use crate::options::Options;
 use std::sync::Arc;
 use treeqr_matrices::{Csc, Pattern};
 
-/// Factorizes R's adjoint with the options of the first factorization; `None` when R has no row. Columns that depend on others
-/// to within the tolerance even so are dead there, too.
+/// Factorizes R's adjoint with the options of the first factorization; `None` when R has no row. Its rank has been decided: no
+/// column is dropped here but one that is zero.
 pub(crate) fn complete<T: FactorScalar>(
     factors: &Factors<T>,
     options: &FactorOptions,
-    tolerance: f64,
 ) -> Result<Option<Box<Factors<T>>>, SolveError> {
     let r = factors.trapezoid();
     if r.nrows() == 0 {
@@ -38,7 +37,7 @@ pub(crate) fn complete<T: FactorScalar>(
     let symbolic = analyse(r.pattern(), &analysis).expect("options that served before");
     let options = FactorOptions {
         keep_q: true,
-        tolerance: Some(tolerance),
+        tolerance: Some(0.0),
         deficient: Deficient::Basic,
         memory_limit: None,
         ..options.clone()

@@ -120,6 +120,8 @@ impl Outcome {
             "dropped_norm": rank.dropped_norm,
             "smallest_pivot": rank.smallest_pivot.is_finite().then_some(rank.smallest_pivot),
             "doubtful_pivots": rank.doubtful,
+            "rank_tolerance_raised_from": rank.raised_from,
+            "condition_estimate": rank.condition.filter(|c| c.is_finite()),
             "solution": self.rank.solution(),
             "warnings": self.rank.warnings(),
         })

@@ -32,7 +32,7 @@ impl RankReport {
 
     /// Whether there is something to be said.
     pub fn is_remarkable(&self) -> bool {
-        !self.rank.is_full() || self.rank.doubtful > 0
+        !self.rank.is_full() || self.rank.doubtful > 0 || self.rank.raised_from.is_some()
     }
 
     /// Which of the solutions x is, as a name: `unique` where there is one only.
@@ -82,9 +82,15 @@ impl RankReport {
         let Rank {
             doubtful,
             tolerance,
+            raised_from,
             ..
         } = self.rank;
-        if doubtful > 0 {
+        if let Some(default) = raised_from {
+            out.push(format!(
+                "The rank is in doubt: with the usual tolerance, {default:.1e}, R is singular to working precision; \
+                 it was raised to {tolerance:.1e}. --rank-tolerance sets it."
+            ));
+        } else if doubtful > 0 {
             let pivots = plural(
                 doubtful,
                 "pivot that was kept is",
