@@ -104,7 +104,8 @@ fn check(
         assert_eq!(found.rank, rank, "{name}: {found:?}");
     }
     let norm_a = a.norm_frobenius();
-    // What is known of r at all is as much smaller than r as rounding of A x is.
+    // What is known of r at all is as much smaller than r as rounding of A x is, and what was dropped of A.
+    let dropped = found.dropped_norm;
     let judged = |x: &[f64], b: &[f64]| {
         assert!(x.iter().all(|v| v.is_finite()), "{name}");
         let q = if found.is_full() {
@@ -112,7 +113,8 @@ fn check(
         } else {
             quality_deficient(&a, x, b)
         };
-        let noise = f64::EPSILON * (norm_a * q.solution_norm + norm2(b)) / q.residual_norm;
+        let rounding = f64::EPSILON * (norm_a * q.solution_norm + norm2(b));
+        let noise = (rounding + dropped * q.solution_norm) / q.residual_norm;
         eprintln!(
             "{name}: rank {}, {q:?}, {:.1?}",
             found.rank,
