@@ -107,8 +107,8 @@ fn check<T: KernelScalar>(shape: (usize, usize, usize, usize), wanted: &[usize],
         (other.pivots, &twin_live[..other.pivots]),
         (found.pivots, &live[..found.pivots])
     );
-    for i in 0..found.pivots {
-        for j in live[i] as usize..n + nrhs {
+    for (i, &first) in live[..found.pivots].iter().enumerate() {
+        for j in first as usize..n + nrhs {
             let difference = (r.view().at(i, j) - twin.view().at(i, j)).abs();
             let difference: f64 = treeqr_matrices::RealScalar::to_f64(difference);
             // R is as well determined as its smallest pivot is large: the columns are random, with a diagonal.

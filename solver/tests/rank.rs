@@ -164,6 +164,23 @@ fn check<T: FactorScalar>(a: &Csc<T>, rank: usize, o: &Options) {
     let rotated = (length(&y.head).powi(2) + length(&y.rest).powi(2)).sqrt();
     assert!((rotated - length(&x)).abs() <= 30.0 * m as f64 * eps * length(&x));
 
+    // The null space: orthonormal, and W takes it to nothing.
+    let z = factors.null_space();
+    let d = n - rank;
+    assert_eq!(z.len(), n * d);
+    let growth = details.condition.unwrap_or(1.0);
+    for (j, column) in z.chunks_exact(n.max(1)).enumerate().take(d) {
+        let mut wz = vec![T::zero(); m];
+        w.mul_add(T::one(), column, &mut wz);
+        let bound = 30.0 * m.max(n) as f64 * eps * norm * (1.0 + growth);
+        assert!(length(&wz) <= bound, "W Z: {:e}", length(&wz));
+        for (i, other) in z.chunks_exact(n).enumerate() {
+            let dot: T = (other.iter().zip(column)).map(|(a, &b)| a.conj() * b).sum();
+            let unit = if i == j { T::one() } else { T::zero() };
+            assert!((dot - unit).abs().to_f64() <= 30.0 * n as f64 * eps);
+        }
+    }
+
     // R^{-1} and R^{-H}: on the live part each undoes R.
     let mut c: Vec<T> = vector(8, n);
     let x = factors.solve_r(&c, 1).expect("solved");
@@ -299,11 +316,12 @@ fn pseudo_inverse(a: &Csc<f64>, b: &[f64]) -> (Vec<f64>, usize) {
     (x, rank)
 }
 
-/// Larger ones, with many dependences over many fronts, against the dense pseudo-inverse.
+/// Larger ones, with many dependences over many fronts, against the dense pseudo-inverse; by the null space, and where that would
+/// be large by a second factorization.
 #[test]
 fn the_shortest_solution_is_that_of_the_pseudo_inverse() {
     for (k, o) in partitions().iter().enumerate() {
-        for (shape, extra) in [((260, 150), 30), ((220, 120), 100)] {
+        for (shape, extra) in [((260, 150), 30), ((220, 120), 100), ((220, 90), 130)] {
             let a: Csc<f64> = planted(k as u64, shape, extra, Plant::All);
             for a in [a.adjoint(), a] {
                 let b: Vec<f64> = vector(2, a.nrows());
@@ -378,6 +396,44 @@ fn scaling_changes_no_decision() {
         let error: Vec<f64> = x.iter().zip(&y).map(|(p, q)| p - q).collect();
         assert!(length(&error) <= 1e-12 * length(&x), "{by:e}");
     }
+}
+
+/// A pivot that is above the default tolerance, with which R is singular to working precision all the same.
+#[test]
+fn the_tolerance_is_raised_where_r_is_singular() {
+    // x_n = 1 makes x_0 = 2^(n - 1): the inverse of the leading part is that large, and the last pivot is 1e-10.
+    let n = 30u32;
+    let (mut i, mut j, mut v) = (Vec::new(), Vec::new(), Vec::new());
+    for k in 0..n {
+        i.push(k);
+        j.push(k);
+        v.push(if k == n - 1 { 1e-10 } else { 1.0 });
+        if k > 0 {
+            i.push(k - 1);
+            j.push(k);
+            v.push(-2.0);
+        }
+    }
+    let a = Csc::from_triplets(40, n as usize, &i, &j, &v).expect("in range");
+    let natural = options(|o| o.ordering = "natural".into());
+    let symbolic = Arc::new(analyse(a.pattern(), &natural).expect("analysis"));
+    let go = |tolerance| {
+        let options = FactorOptions {
+            tolerance,
+            ..run_options(1, true)
+        };
+        let done = factorize(&symbolic, &a, &[], 0, &options, &()).expect("finite");
+        done.factors.rank_details().clone()
+    };
+    let raised = go(None);
+    assert_eq!((raised.rank, &raised.dead[..]), (29, &[29][..]));
+    assert!(raised.raised_from.is_some_and(|t| t < 1e-10) && raised.tolerance >= 1e-10);
+    let condition = raised.condition.expect("estimated");
+    assert!((1e8..1e12).contains(&condition), "{condition:e}");
+    // What the user says holds.
+    let kept = go(Some(1e-11));
+    assert_eq!((kept.rank, kept.raised_from), (30, None));
+    assert!(kept.condition.is_some_and(|c| c > 1e17));
 }
 
 /// A tolerance of the user's; none at all; an overflow.

@@ -73,10 +73,10 @@ pub fn factorize<T: FactorScalar, O: Observer>(
 ) -> Result<Factored<T>, SolveError> {
     let mut done = factorize_once(symbolic, a, rhs, nrhs, options, observer)?;
     let shortest = symbolic.transposed || options.deficient == Deficient::MinimumNorm;
-    if shortest && done.factors.deficiency.is_some() {
-        let second = complete(&done.factors, options)?;
+    if shortest && let Some(deficiency) = &done.factors.deficiency {
+        let more = complete(&done.factors, deficiency, options)?;
         if let Some(deficiency) = &mut done.factors.deficiency {
-            deficiency.complete = second;
+            deficiency.complete = Some(more);
         }
     }
     Ok(done)

@@ -27,12 +27,14 @@
 //! | `run` | all of them, as tasks; [`Deficiency`], what is left |
 //! | `find` | from the diagonal to a rank: the tolerance, and when it is raised |
 //! | `apply` | R2 and Q2, and their adjoints, on vectors |
-//! | `trapezoid` | R2 as a sparse matrix, and its own QR factorization, for solutions of minimum norm |
+//! | `null_space` | an orthonormal basis of R2's null space |
+//! | `trapezoid` | R2 as a sparse matrix; what solutions of minimum norm ask for, by its null space or its own QR factorization |
 
 mod apply;
 mod closure;
 mod find;
 mod nodes;
+mod null_space;
 mod rework;
 mod run;
 mod tolerance;
@@ -40,7 +42,7 @@ mod trapezoid;
 
 pub(crate) use find::find;
 pub(crate) use run::Deficiency;
-pub(crate) use trapezoid::complete;
+pub(crate) use trapezoid::{Complete, complete};
 
 /// What is done with a matrix whose columns (rows, when it is wide) depend on each other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

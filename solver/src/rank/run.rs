@@ -4,8 +4,9 @@ use super::Rank;
 use super::closure::{Work, closure};
 use super::nodes::{Nodes, Scan};
 use super::rework::{Asked, Reworked, Rows, Scratch, rework};
+use super::trapezoid::Complete;
 use crate::error::SolveError;
-use crate::numeric::{FactorOptions, FactorScalar, Factors};
+use crate::numeric::{FactorOptions, FactorScalar};
 use std::sync::{Mutex, PoisonError};
 use treeqr_runtime::Access::{Read, Write};
 use treeqr_runtime::{
@@ -23,15 +24,15 @@ pub(crate) struct Deficiency<T> {
     pub(super) dead: Vec<u32>,
     /// Q^H b of the factorization's right-hand sides in elimination order, zero at dead pivots.
     pub(super) head: Vec<T>,
-    /// R's adjoint, factorized: what solutions of minimum norm ask for.
-    pub(crate) complete: Option<Box<Factors<T>>>,
+    /// What solutions of minimum norm ask for.
+    pub(crate) complete: Option<Complete<T>>,
 }
 
 impl<T: FactorScalar> Deficiency<T> {
     /// Bytes that it takes.
     pub fn bytes(&self) -> u64 {
         let nodes: usize = self.nodes.iter().flatten().map(|node| node.bytes()).sum();
-        let complete = self.complete.as_ref().map_or(0, |factors| factors.bytes());
+        let complete = self.complete.as_ref().map_or(0, Complete::bytes);
         (nodes + self.head.len() * size_of::<T>()) as u64 + complete
     }
 }

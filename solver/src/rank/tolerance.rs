@@ -27,8 +27,8 @@ fn epsilon<T: FactorScalar>() -> f64 {
 /// Of a matrix with columns of norm `largest_column` and an inverse of this norm, whether it is singular to working precision: a
 /// solution with it may have no digit that is right.
 pub(super) fn is_singular<T: FactorScalar>(largest_column: f64, inverse: f64) -> bool {
-    // NaN is.
-    !(largest_column * inverse <= 0.1 / epsilon::<T>())
+    let condition = largest_column * inverse;
+    condition.is_nan() || condition > 0.1 / epsilon::<T>()
 }
 
 fn max_row_norm<T: FactorScalar>(a: &Csc<T>) -> f64 {
@@ -47,6 +47,11 @@ fn max_row_norm<T: FactorScalar>(a: &Csc<T>) -> f64 {
         squares[i as usize] += scaled * scaled;
     }
     largest * squares.into_iter().fold(0.0, f64::max).sqrt()
+}
+
+/// Whether a matrix of this condition costs a solution no more than a quarter of the digits.
+pub(super) fn is_well_conditioned<T: FactorScalar>(condition: f64) -> bool {
+    condition <= epsilon::<T>().powf(-0.25)
 }
 
 /// The error that names the column of W as a column (or row) of A.

@@ -1,10 +1,14 @@
-//! R in trapezoidal form as a sparse matrix; and its own QR factorization, for solutions of minimum norm.
+//! R in trapezoidal form as a sparse matrix; and what solutions of minimum norm ask for.
 //!
-//! With R2^H = Z S, a complete orthogonal decomposition of W is W = Q Q2 S^H Z^H: the shortest least-squares solution for a tall or
-//! square A is Z S^{-H} c, that for a wide one is Q Q2 S^{-1} Z^H b.
+//! With Z a basis of R2's null space, the shortest least-squares solution for a tall or square A is (I - Z Z^H) x for any such
+//! solution x, that for a wide one is Q Q2 R2^{-H} (I - Z Z^H) b. That is quick, and good where the live columns are well conditioned.
+//! Otherwise, with R2^H = Z S, it is Z S^{-H} c or Q Q2 S^{-1} Z^H b: a complete orthogonal decomposition W = Q Q2 S^H Z^H,
+//! stable whatever the live columns are, for which R2^H fills in as it is factorized.
 
 use super::Deficient;
 use super::nodes::Nodes;
+use super::null_space::NullSpace;
+use super::run::Deficiency;
 use crate::analysis::analyse;
 use crate::analysis::ordering::AUTO;
 use crate::error::SolveError;
@@ -13,15 +17,40 @@ use crate::options::Options;
 use std::sync::Arc;
 use treeqr_matrices::{Csc, Pattern};
 
-/// Factorizes R's adjoint with the options of the first factorization; `None` when R has no row. Its rank has been decided: no
-/// column is dropped here but one that is zero.
+/// What solutions of minimum norm ask for.
+pub(crate) enum Complete<T> {
+    /// R has no row: every such solution is zero.
+    Zero,
+    /// The null space of R.
+    Projector(NullSpace<T>),
+    /// R's adjoint, factorized.
+    Second(Box<Factors<T>>),
+}
+
+impl<T: FactorScalar> Complete<T> {
+    pub fn bytes(&self) -> u64 {
+        match self {
+            Complete::Zero => 0,
+            Complete::Projector(space) => space.bytes() as u64,
+            Complete::Second(factors) => factors.bytes(),
+        }
+    }
+}
+
+/// Completes the decomposition, a second factorization with the options of the first. Its rank has been decided: no column is
+/// dropped there but one that is zero.
 pub(crate) fn complete<T: FactorScalar>(
     factors: &Factors<T>,
+    deficiency: &Deficiency<T>,
     options: &FactorOptions,
-) -> Result<Option<Box<Factors<T>>>, SolveError> {
+) -> Result<Complete<T>, SolveError> {
+    let condition = factors.rank_details().condition;
+    if let Some(space) = NullSpace::new(factors, deficiency, condition) {
+        return Ok(Complete::Projector(space));
+    }
     let r = factors.trapezoid();
     if r.nrows() == 0 {
-        return Ok(None);
+        return Ok(Complete::Zero);
     }
     let _span = tracing::info_span!("complete", rows = r.nrows(), entries = r.nnz()).entered();
     let first = factors.symbolic.options();
@@ -43,7 +72,7 @@ pub(crate) fn complete<T: FactorScalar>(
         ..options.clone()
     };
     let done = factorize_once(&Arc::new(symbolic), &r, &[], 0, &options, &())?;
-    Ok(Some(Box::new(done.factors)))
+    Ok(Complete::Second(Box::new(done.factors)))
 }
 
 impl<T: FactorScalar> Factors<T> {

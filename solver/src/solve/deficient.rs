@@ -8,7 +8,7 @@ use super::sweep::Sweep;
 use super::system::Rotated;
 use crate::error::SolveError;
 use crate::numeric::{FactorScalar, Factors};
-use crate::rank::Deficiency;
+use crate::rank::{Complete, Deficiency};
 use treeqr_kernels::Op;
 use treeqr_runtime::Observer;
 
@@ -30,23 +30,30 @@ impl<T: FactorScalar> Factors<T> {
             };
             let mut heads = self.head(up, nrhs, options, observer)?.head;
             deficiency.apply_q(Op::ConjTrans, &mut heads, nrhs);
-            return self.from_heads(deficiency, &heads, nrhs, options, observer);
+            return self.solve_heads(deficiency, &heads, nrhs, options, observer);
         }
         // A = [R; 0]^H Q^H: y minimises ||b - R^H y||, and x = Q [y; 0] is the shortest with its A x.
-        let Some(second) = &deficiency.complete else {
-            return Ok(vec![T::zero(); self.symbolic.ncols() * nrhs]);
+        let head = match &deficiency.complete {
+            None | Some(Complete::Zero) => {
+                return Ok(vec![T::zero(); self.symbolic.ncols() * nrhs]);
+            }
+            Some(Complete::Projector(space)) => {
+                let mut c = b.to_vec();
+                space.project(&mut c, nrhs);
+                deficiency.solve_r_adjoint(self, &c, nrhs)
+            }
+            Some(Complete::Second(second)) => {
+                let c = second.apply_q_adjoint_with(b, nrhs, options, observer)?;
+                let y = second.solve_r_with(&c.head, nrhs, options, observer)?;
+                deficiency.with_dead(&y, nrhs)
+            }
         };
-        let c = second.apply_q_adjoint_with(b, nrhs, options, observer)?;
-        let y = second.solve_r_with(&c.head, nrhs, options, observer)?;
-        let c = Rotated {
-            head: deficiency.with_dead(&y, nrhs),
-            rest: Vec::new(),
-        };
-        self.apply_q_with(&c, nrhs, options, observer)
+        let rest = Vec::new();
+        self.apply_q_with(&Rotated { head, rest }, nrhs, options, observer)
     }
 
     /// Solutions of R x = c, for Q^H b in elimination order: basic, or the shortest.
-    pub(super) fn from_heads<O: Observer>(
+    pub(super) fn solve_heads<O: Observer>(
         &self,
         deficiency: &Deficiency<T>,
         heads: &[T],
@@ -54,8 +61,14 @@ impl<T: FactorScalar> Factors<T> {
         options: &SolveOptions,
         observer: &O,
     ) -> Result<Vec<T>, SolveError> {
-        let Some(second) = &deficiency.complete else {
-            return Ok(deficiency.solve_r(self, heads, nrhs));
+        let second = match &deficiency.complete {
+            None | Some(Complete::Zero) => return Ok(deficiency.solve_r(self, heads, nrhs)),
+            Some(Complete::Projector(space)) => {
+                let mut x = deficiency.solve_r(self, heads, nrhs);
+                space.project(&mut x, nrhs);
+                return Ok(x);
+            }
+            Some(Complete::Second(second)) => second,
         };
         // R x = c with R^H = Z S: x = Z S^{-H} c.
         let c = deficiency.live_part(heads);

@@ -57,7 +57,7 @@ impl<T: FactorScalar> Factors<T> {
         assert!(nrhs > 0, "the factorization was given no right-hand side");
         if let Some(deficiency) = &self.deficiency {
             let heads = deficiency.kept_head();
-            return self.from_heads(deficiency, heads, nrhs, options, observer);
+            return self.solve_heads(deficiency, heads, nrhs, options, observer);
         }
         let down = Down {
             sweep: Sweep::R,
