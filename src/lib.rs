@@ -64,6 +64,7 @@ mod progress;
 mod run;
 mod solution;
 mod trace;
+mod watch;
 
 /// Sparse types, Matrix Market files in and out, and the gallery of generated matrices.
 pub use treeqr_matrices as matrices;
@@ -77,14 +78,14 @@ pub use treeqr_solver as solver;
 pub use error::Error;
 pub use factorization::{Factorization, factorize, factorize_watched};
 pub use progress::{Progress, RecordOptions};
-pub use run::{Record, Run, SystemRecord};
+pub use run::{Record, Run, RunKind, SystemRecord};
 pub use solution::{Settings, Solution, solve, solve_analysed};
 pub use trace::{TraceNotes, fingerprint, graph_trace, trace};
 pub use treeqr_matrices::{Csc, Dense, Pattern, Scalar, c32, c64, read_dense, read_sparse};
 pub use treeqr_runtime::Config;
 pub use treeqr_solver::{
     Deficient, FactorOptions, FactorScalar, Factors, Options, Prediction, Problem, Quality, Rank,
-    RunShape, Symbolic, quality, quality_deficient,
+    RunShape, SolvePlan, Symbolic, quality, quality_deficient,
 };
 
 use std::sync::Arc;

@@ -59,5 +59,8 @@ pub use numeric::{
 pub use options::Options;
 pub use plan::{CODELETS, GraphTask, Prediction, RunShape, TaskGeometry, TaskGraph};
 pub use rank::{Deficient, Rank};
-pub use solve::{Quality, Rotated, SOLVE_CODELETS, SolveOptions, quality, quality_deficient};
+pub use solve::{
+    Quality, Rotated, SOLVE_CODELETS, SolveOptions, SolvePlan, quality, quality_deficient,
+    solve_geometry,
+};
 pub use symbolic::{Front, FrontTiles, Problem, Symbolic};

@@ -10,7 +10,7 @@ use super::plot::PlotArgs;
 use super::report::ReportArgs;
 use super::trace::args::TraceCommand;
 use clap::builder::NonEmptyStringValueParser;
-use clap::{Args, Parser, Subcommand};
+use clap::{ArgGroup, Args, Parser, Subcommand};
 use clap_complete::Shell;
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
@@ -95,6 +95,7 @@ pub enum Command {
   treeqr solve A.mtx --memory-limit 1.1x --subtree-workers 2
   treeqr solve A.mtx --trace A.trace
   treeqr solve A.mtx --solution min-norm --rank-tolerance 1e-8
+  treeqr solve A.mtx --report A.html
   treeqr solve A.mtx --scheduler dmdas --emulate-device cuda0:speed=8,bandwidth=12GB/s
 
 --json prints one object. With several right-hand sides solution_norm, residual_norm and
@@ -136,13 +137,17 @@ pub struct SolveArgs {
 
 /// What is kept of the record.
 #[derive(Args)]
+#[command(group(ArgGroup::new("kept").args(["trace", "report"]).multiple(true)))]
 pub struct TraceArgs {
     /// Keep what was recorded of every task, as Parquet tables in this new folder; `treeqr trace` reads it. A run that fails
     /// leaves one too, marked as such
     #[arg(long, value_name = "DIR")]
     pub trace: Option<PathBuf>,
-    /// Replace the trace that is there
-    #[arg(long, requires = "trace")]
+    /// Show what was recorded as a page for a browser, as `treeqr report` does of a trace
+    #[arg(long, value_name = "FILE.html")]
+    pub report: Option<PathBuf>,
+    /// Replace the trace, or the page, that is there
+    #[arg(long, requires = "kept")]
     pub force: bool,
     /// What to record besides, with commas: kernel (context switches of the threads), counters (of every task; or some by name,
     /// counters:page-faults,cycles). What the system does not have or allow is said in the trace
@@ -151,7 +156,7 @@ pub struct TraceArgs {
         value_name = "MODULE,...",
         default_value = "",
         hide_default_value = true,
-        requires = "trace"
+        requires = "kept"
     )]
     #[arg(value_parser = |text: &str| Modules::parse(text))]
     pub record: Modules,

@@ -3,7 +3,8 @@
 //! Takes Q^H b or b; the sweeps of the first pass are those of `system`, what comes on top is in `rank`.
 
 use super::options::SolveOptions;
-use super::program::Up;
+use super::plan::SolvePlan;
+use super::program::{Down, Head, Up};
 use super::sweep::Sweep;
 use super::system::Rotated;
 use crate::error::SolveError;
@@ -30,7 +31,7 @@ impl<T: FactorScalar> Factors<T> {
             };
             let mut heads = self.head(up, nrhs, options, observer)?.head;
             deficiency.apply_q(Op::ConjTrans, &mut heads, nrhs);
-            return self.solve_heads(deficiency, &heads, nrhs, options, observer);
+            return self.solve_heads(deficiency, &heads, nrhs, options);
         }
         // A = [R; 0]^H Q^H: y minimises ||b - R^H y||, and x = Q [y; 0] is the shortest with its A x.
         let head = match &deficiency.complete {
@@ -43,8 +44,8 @@ impl<T: FactorScalar> Factors<T> {
                 deficiency.solve_r_adjoint(self, &c, nrhs)
             }
             Some(Complete::Second(second)) => {
-                let c = second.apply_q_adjoint_with(b, nrhs, options, observer)?;
-                let y = second.solve_r_with(&c.head, nrhs, options, observer)?;
+                let c = second.apply_q_adjoint_with(b, nrhs, options, &())?;
+                let y = second.solve_r_with(&c.head, nrhs, options, &())?;
                 deficiency.with_dead(&y, nrhs)
             }
         };
@@ -52,14 +53,39 @@ impl<T: FactorScalar> Factors<T> {
         self.apply_q_with(&Rotated { head, rest }, nrhs, options, observer)
     }
 
+    /// What [`Self::solve_deficient`] shows to its observer: the sweep with Q.
+    pub(super) fn plan_deficient(
+        &self,
+        deficiency: &Deficiency<T>,
+        nrhs: usize,
+        options: &SolveOptions,
+    ) -> SolvePlan {
+        if !self.symbolic.transposed {
+            let up = Up {
+                sweep: Sweep::QAdjoint,
+                outer: &[],
+                keep_rest: false,
+            };
+            return self.prepare(Some(up), None, nrhs, options).plan();
+        }
+        if matches!(deficiency.complete, None | Some(Complete::Zero)) {
+            return SolvePlan::nothing(nrhs);
+        }
+        let down = Down {
+            sweep: Sweep::Q,
+            head: Head::Given(&[]),
+            rest: &[],
+        };
+        self.prepare(None, Some(down), nrhs, options).plan()
+    }
+
     /// Solutions of R x = c, for Q^H b in elimination order: basic, or the shortest.
-    pub(super) fn solve_heads<O: Observer>(
+    pub(super) fn solve_heads(
         &self,
         deficiency: &Deficiency<T>,
         heads: &[T],
         nrhs: usize,
         options: &SolveOptions,
-        observer: &O,
     ) -> Result<Vec<T>, SolveError> {
         let second = match &deficiency.complete {
             None | Some(Complete::Zero) => return Ok(deficiency.solve_r(self, heads, nrhs)),
@@ -73,9 +99,9 @@ impl<T: FactorScalar> Factors<T> {
         // R x = c with R^H = Z S: x = Z S^{-H} c.
         let c = deficiency.live_part(heads);
         let c = Rotated {
-            head: second.solve_r_adjoint_with(&c, nrhs, options, observer)?,
+            head: second.solve_r_adjoint_with(&c, nrhs, options, &())?,
             rest: Vec::new(),
         };
-        second.apply_q_with(&c, nrhs, options, observer)
+        second.apply_q_with(&c, nrhs, options, &())
     }
 }

@@ -1,15 +1,13 @@
 //! What callers ask of the factors: each is a program of one or two sweeps through the tree.
 
-use super::app::App;
-use super::bundles::{Bundles, is_loose};
-use super::costs::Costs;
 use super::options::SolveOptions;
-use super::program::{Down, Head, Program, Up, Vector};
+use super::plan::SolvePlan;
+use super::program::{Down, Head, Up};
 use super::sweep::Sweep;
 use crate::error::SolveError;
 use crate::numeric::{FactorScalar, Factors, check_rhs};
 use treeqr_kernels::Op;
-use treeqr_runtime::{Config, DataStore, Observer, Submitter, run, run_sequential};
+use treeqr_runtime::Observer;
 
 /// Q^H b in its two parts.
 #[derive(Clone, Debug, PartialEq)]
@@ -57,14 +55,22 @@ impl<T: FactorScalar> Factors<T> {
         assert!(nrhs > 0, "the factorization was given no right-hand side");
         if let Some(deficiency) = &self.deficiency {
             let heads = deficiency.kept_head();
-            return self.solve_heads(deficiency, heads, nrhs, options, observer);
+            return self.solve_heads(deficiency, heads, nrhs, options);
         }
-        let down = Down {
-            sweep: Sweep::R,
-            head: Head::Kept,
-            rest: &[],
-        };
-        self.outer(None, down, nrhs, options, observer)
+        self.outer(None, Down::KEPT, nrhs, options, observer)
+    }
+
+    /// What [`Self::solution_with`] will run. O(fronts).
+    ///
+    /// # Panics
+    /// As [`Self::solution`].
+    pub fn plan_solution(&self, options: &SolveOptions) -> SolvePlan {
+        let nrhs = self.nrhs();
+        assert!(nrhs > 0, "the factorization was given no right-hand side");
+        if self.deficiency.is_some() {
+            return SolvePlan::nothing(nrhs);
+        }
+        self.prepare(None, Some(Down::KEPT), nrhs, options).plan()
     }
 
     /// The solutions for `nrhs` right-hand sides, columns of as many entries as A has rows: of min ||b - A x|| for a tall
@@ -90,15 +96,34 @@ impl<T: FactorScalar> Factors<T> {
         observer: &O,
     ) -> Result<Vec<T>, SolveError> {
         check_rhs(b, self.symbolic.nrows(), nrhs)?;
+        let (up, down) = self.both_sweeps(b)?;
+        if let Some(deficiency) = &self.deficiency {
+            return self.solve_deficient(deficiency, b, nrhs, options, observer);
+        }
+        self.outer(Some(up), down, nrhs, options, observer)
+    }
+
+    /// What [`Self::solve_with`] will run for so many right-hand sides. O(fronts). Without full rank that is the sweep with Q; what
+    /// comes besides is no part of it, and nobody sees it.
+    ///
+    /// # Errors
+    /// [`SolveError::NoQ`] when Q was not kept.
+    pub fn plan_solve(&self, nrhs: usize, options: &SolveOptions) -> Result<SolvePlan, SolveError> {
+        let (up, down) = self.both_sweeps(&[])?;
+        if let Some(deficiency) = &self.deficiency {
+            return Ok(self.plan_deficient(deficiency, nrhs, options));
+        }
+        Ok(self.prepare(Some(up), Some(down), nrhs, options).plan())
+    }
+
+    /// From b to x.
+    fn both_sweeps<'b>(&self, b: &'b [T]) -> Result<(Up<'b, T>, Down<'b, T>), SolveError> {
         let (what, first, second) = if self.symbolic.transposed {
             ("Q c", Sweep::RAdjoint, Sweep::Q)
         } else {
             ("Q^H b", Sweep::QAdjoint, Sweep::R)
         };
         self.check_q(what)?;
-        if let Some(deficiency) = &self.deficiency {
-            return self.solve_deficient(deficiency, b, nrhs, options, observer);
-        }
         let up = Up {
             sweep: first,
             outer: b,
@@ -109,7 +134,7 @@ impl<T: FactorScalar> Factors<T> {
             head: Head::Up,
             rest: &[],
         };
-        self.outer(Some(up), down, nrhs, options, observer)
+        Ok((up, down))
     }
 
     /// Q^H b for `nrhs` columns of as many entries as the factorized matrix has rows. 4 nnz(H) flops a column.
@@ -286,89 +311,5 @@ impl<T: FactorScalar> Factors<T> {
         } else {
             Err(SolveError::NoQ { what })
         }
-    }
-
-    /// A program that ends at the leaves, and the outer vector it leaves there.
-    fn outer<O: Observer>(
-        &self,
-        up: Option<Up<'_, T>>,
-        down: Down<'_, T>,
-        nrhs: usize,
-        options: &SolveOptions,
-        observer: &O,
-    ) -> Result<Vec<T>, SolveError> {
-        let [x] = self.run(up, Some(down), nrhs, options, observer, [Vector::Outer])?;
-        Ok(x)
-    }
-
-    /// A program that ends at the roots, and what it leaves there.
-    pub(super) fn head<O: Observer>(
-        &self,
-        up: Up<'_, T>,
-        nrhs: usize,
-        options: &SolveOptions,
-        observer: &O,
-    ) -> Result<Rotated<T>, SolveError> {
-        let results = [Vector::Head, Vector::Rest];
-        let [head, rest] = self.run(Some(up), None, nrhs, options, observer, results)?;
-        Ok(Rotated { head, rest })
-    }
-
-    /// Runs a program; gives those of its vectors, the blocks in one array.
-    fn run<O: Observer, const N: usize>(
-        &self,
-        up: Option<Up<'_, T>>,
-        down: Option<Down<'_, T>>,
-        nrhs: usize,
-        options: &SolveOptions,
-        observer: &O,
-        results: [Vector; N],
-    ) -> Result<[Vec<T>; N], SolveError> {
-        let fronts = &self.symbolic.tree.fronts;
-        let program = Program {
-            up,
-            down,
-            nrhs,
-            reaches_out: !self.symbolic.singletons.is_empty() || fronts.iter().any(is_loose),
-        };
-        let plan = self.plan();
-        let costs = Costs::new(self, &program);
-        let workers = costs.workers(options);
-        let bundles = Bundles::new(fronts, &costs.front_ns, costs.bundle_ns(workers, options));
-        let app = App::new(self, plan, program, bundles);
-        let (program, bundles) = (&app.program, &app.bundles);
-        let mut store = DataStore::new(program.handles(bundles));
-        let submit = |submitter: &mut Submitter<'_>| {
-            let mut tasks = Vec::new();
-            for block in 0..program.blocks() {
-                program.tasks(bundles, block, &mut tasks);
-                costs.complete(&app, &mut tasks);
-                for task in tasks.drain(..) {
-                    submitter.submit(task)?;
-                }
-            }
-            Ok(())
-        };
-        let config = Config {
-            threads: workers.max(1),
-            // Nothing of a solve runs there.
-            devices: Vec::new(),
-            ..options.run.clone()
-        };
-        if workers == 0 {
-            run_sequential(&config, &app, &mut store, observer, submit)?;
-        } else {
-            run(&config, &app, &mut store, observer, submit)?;
-        }
-        Ok(results.map(|vector| {
-            let blocks = (0..program.blocks()).filter(|_| program.has(vector));
-            let parts: Vec<&[T]> = blocks
-                .map(|block| {
-                    let handle = program.vector(bundles, block, vector);
-                    store.get_as(handle).expect("the run has left it")
-                })
-                .collect();
-            parts.concat()
-        }))
     }
 }

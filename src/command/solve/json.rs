@@ -102,7 +102,8 @@ impl Outcome {
                 "ns_per_task": summary.ns_per_record,
             },
             "output": self.output.as_ref().map(|p| p.to_string_lossy()),
-            "trace": self.traced.as_ref().map(|(path, _)| path.to_string_lossy()),
+            "trace": self.kept.traced.as_ref().map(|(path, _)| path.to_string_lossy()),
+            "report": self.kept.reported.as_ref().map(|(path, _)| path.to_string_lossy()),
             "version": VERSION,
         });
         if let (Value::Object(out), Value::Object(rank)) = (&mut out, self.rank_json()) {

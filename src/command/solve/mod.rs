@@ -15,7 +15,7 @@ use rank::RankReport;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use treeqr::profiling::Summary;
-use treeqr::profiling::trace::{Manifest, Status};
+use treeqr::profiling::trace::Status;
 use treeqr::{Dense, Progress, Solution, analyse, solve_analysed};
 use verdict::Verdict;
 
@@ -33,8 +33,8 @@ struct Outcome {
     /// GFlop/s of the machine's matrix product.
     peak: f64,
     output: Option<PathBuf>,
-    /// The trace that was written.
-    traced: Option<(PathBuf, Manifest)>,
+    /// The trace and the page that were written.
+    kept: trace::Kept,
 }
 
 /// Solves, writes x, and tells how it went.
@@ -76,9 +76,9 @@ pub fn run(args: &SolveArgs) -> Result<(), Failure> {
     let solution = match solved {
         Ok(solution) => solution,
         Err(error) => {
-            if let (Some(path), Some(record)) = (&args.trace.trace, progress.take_unfinished()) {
+            if let Some(record) = progress.take_unfinished() {
                 let status = trace::status(&error);
-                trace::write(args, path, &problem, &symbolic, &record, status, &steps)?;
+                trace::write(args, &problem, &symbolic, &record, status, &steps)?;
             }
             return Err(about(error));
         }
@@ -98,16 +98,11 @@ pub fn run(args: &SolveArgs) -> Result<(), Failure> {
         bar.phase("writing");
         output.write_dense(&x, &format!("x by treeqr solve {}", problem.source))?;
     }
-    let traced = match &args.trace.trace {
-        None => None,
-        Some(path) => {
-            bar.phase("writing the trace");
-            let record = solution.run.record();
-            let complete = Status::Complete;
-            let written = trace::write(args, path, &problem, &symbolic, record, complete, &steps)?;
-            Some((path.clone(), written))
-        }
-    };
+    if args.trace.trace.is_some() || args.trace.report.is_some() {
+        bar.phase("writing what was recorded");
+    }
+    let record = solution.run.record();
+    let kept = trace::write(args, &problem, &symbolic, record, Status::Complete, &steps)?;
     let summary = solution.run.summary();
     let peak = peak::measure(solution.run.stats().threads);
     drop(bar);
@@ -123,7 +118,7 @@ pub fn run(args: &SolveArgs) -> Result<(), Failure> {
         total,
         peak,
         output: args.output.clone(),
-        traced,
+        kept,
     };
     page::print(&if args.json {
         format!("{:#}\n", outcome.json())

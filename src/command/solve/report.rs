@@ -270,19 +270,23 @@ impl Outcome {
         if let Some(path) = &self.output {
             page.row("", &format!("{:<22} {}", "written to", path.display()));
         }
-        if let Some((path, manifest)) = &self.traced {
+        if let Some((path, manifest)) = &self.kept.traced {
             let bytes: u64 = manifest.tables.iter().map(|table| table.bytes).sum();
             let size = si(bytes as f64, "B");
             page.row("trace", &format!("{:<22} {}", size, path.display()));
+        }
+        if let Some((path, bytes)) = &self.kept.reported {
+            let size = si(*bytes as f64, "B");
+            page.row("report", &format!("{:<22} {}", size, path.display()));
         }
         page.gap();
         let (style, sentence) = self.verdict.sentence();
         page.plain(&format!("  {style}{sentence}{style:#}"));
         if let Some(sentence) = self.rank.sentence() {
-            page.styled(WARN, &sentence);
+            page.sentence(WARN, &sentence);
         }
         for warning in self.rank.warnings() {
-            page.styled(WARN, &warning);
+            page.sentence(WARN, &warning);
         }
     }
 }
