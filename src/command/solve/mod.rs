@@ -1,6 +1,7 @@
 //! `treeqr solve`: the whole way from a file to x.
 
 mod json;
+mod rank;
 mod report;
 mod trace;
 mod verdict;
@@ -10,6 +11,7 @@ use super::cli::SolveArgs;
 use super::failure::Failure;
 use super::input::{Problem, Rhs, read_matrix, read_rhs};
 use super::{page, peak, stop};
+use rank::RankReport;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use treeqr::profiling::Summary;
@@ -24,6 +26,7 @@ struct Outcome {
     solution: Solution<f64>,
     summary: Summary,
     verdict: Verdict,
+    rank: RankReport,
     read: Duration,
     analysed: Duration,
     total: Duration,
@@ -41,6 +44,8 @@ pub fn run(args: &SolveArgs) -> Result<(), Failure> {
     trace::check(args)?;
     let output = stop::output(args.output.as_ref())?;
     let mut factor = args.run.options(args.analysis.threads.into());
+    factor.tolerance = args.rank_tolerance;
+    factor.deficient = args.solution.into();
 
     let bar = Bar::new();
     bar.phase("reading");
@@ -84,7 +89,9 @@ pub fn run(args: &SolveArgs) -> Result<(), Failure> {
     steps.solved = Some(factorized + solution.solve_time);
     bar.phase("checking");
     let x = Dense::new(a.ncols(), nrhs, solution.x.clone()).expect("a solution for each");
-    let verdict = Verdict::of(symbolic.problem(), a, &x, b);
+    let verdict = Verdict::of(symbolic.problem(), solution.rank.is_full(), a, &x, b);
+    let (problem_kind, asked) = (symbolic.problem(), factor.deficient);
+    let rank = RankReport::new(&solution.rank, problem_kind, asked, verdict.growth);
     let total = begin.elapsed();
 
     if let Some(output) = output {
@@ -105,6 +112,7 @@ pub fn run(args: &SolveArgs) -> Result<(), Failure> {
         solution,
         summary,
         verdict,
+        rank,
         read,
         analysed,
         total,
