@@ -9,7 +9,7 @@ use treeqr::{Csc, FactorOptions, Options, Posed, Terms, analyse, factorize};
 const PLACES: [(f64, f64); 3] = [(0.0, 0.0), (10.0, 0.0), (0.0, 10.0)];
 const POINTS: [(f64, f64); 4] = [(3.0, 4.0), (6.0, 2.0), (1.0, 7.0), (5.0, 5.0)];
 
-pub fn main() -> Result<(), treeqr::Error> {
+pub(crate) fn main() -> Result<(), treeqr::Error> {
     let distance = |p: (f64, f64), q: (f64, f64)| (p.0 - q.0).hypot(p.1 - q.1);
     let measured: Vec<f64> = POINTS
         .iter()

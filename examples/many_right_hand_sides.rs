@@ -5,7 +5,7 @@
 use treeqr::matrices::load;
 use treeqr::{FactorOptions, Options, analyse, factorize, quality};
 
-pub fn main() -> Result<(), treeqr::Error> {
+pub(crate) fn main() -> Result<(), treeqr::Error> {
     let a = load::<f64>("gallery:grid3d-6")?.matrix;
     let symbolic = analyse(a.pattern(), &Options::default())?;
     let qr = factorize(&symbolic, &a, &FactorOptions::default())?;

@@ -11,7 +11,7 @@ use treeqr::{
     solve_analysed, solve_mixed,
 };
 
-pub fn main() -> Result<(), treeqr::Error> {
+pub(crate) fn main() -> Result<(), treeqr::Error> {
     println!(
         "{:<28} {:>10} {:>8} {:>11} {:>9} {:>9} {:>9}  fall-back",
         "matrix", "condition", "steps", "(seminorm.)", "double", "mixed", "residuals"

@@ -5,7 +5,7 @@
 use treeqr::matrices::{load, norm2};
 use treeqr::{FactorOptions, Options, SolveOptions, analyse, factorize, weighted_residual};
 
-pub fn main() -> Result<(), treeqr::Error> {
+pub(crate) fn main() -> Result<(), treeqr::Error> {
     let network = load::<f64>("gallery:survey-6x5")?;
     let (a, b) = (
         network.matrix,

@@ -4,7 +4,7 @@
 
 use treeqr::{Csc, Posed, Settings, Terms, r_squared, solve};
 
-pub fn main() -> Result<(), treeqr::Error> {
+pub(crate) fn main() -> Result<(), treeqr::Error> {
     // Time, measured value, standard deviation of the measurement.
     let data: [(f64, f64, f64); 6] = [
         (0.0, 1.02, 0.05),

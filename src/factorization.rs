@@ -8,7 +8,7 @@ use std::sync::Arc;
 use treeqr_matrices::Csc;
 use treeqr_runtime::RunStats;
 use treeqr_solver::{
-    FactorOptions, FactorScalar, Factors, PriorityReport, RunShape, SolveOptions, Symbolic,
+    FactorOptions, FactorScalar, Factors, PriorityReport, Rank, RunShape, SolveOptions, Symbolic,
 };
 
 /// A factorized matrix.
@@ -22,7 +22,7 @@ pub struct Factorization<T> {
 ///
 /// # Errors
 /// [`Error::Solve`]: another pattern than the analysed one, values that are not finite, linearly dependent columns (rows,
-/// when A is wide), and whatever ends the run.
+/// when A is wide) where [`FactorOptions::deficient`] refuses them, and whatever ends the run.
 pub fn factorize<T: FactorScalar>(
     symbolic: &Arc<Symbolic>,
     a: &Csc<T>,
@@ -96,6 +96,11 @@ impl<T: FactorScalar> Factorization<T> {
                 Err(error.into())
             }
         }
+    }
+
+    /// The rank of A, and what it was decided by.
+    pub fn rank(&self) -> &Rank {
+        self.factors.rank_details()
     }
 
     /// R and Q.

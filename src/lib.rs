@@ -1,6 +1,7 @@
 //! Sparse linear least squares by a task-based multifrontal QR factorization, with a profiler that is always on.
 //!
-//! For a tall A the x that minimises ||b - A x||, for a square A the x with A x = b, for a wide A the shortest such x.
+//! For a tall A the x that minimises ||b - A x||, for a square A the x with A x = b, for a wide A the shortest such x; and a
+//! least-squares solution where the columns (rows, for a wide A) depend on each other ([`Rank`], [`Deficient`]).
 //! The way has three steps, and each can be taken again without those before it: [`analyse`] reads the pattern of A
 //! alone, [`factorize`] computes A = Q R for its values, [`Factorization::solve`] takes right-hand sides.
 //!
@@ -87,9 +88,9 @@ pub use trace::{TraceNotes, fingerprint, graph_trace, trace};
 pub use treeqr_matrices::{Csc, Dense, Pattern, Scalar, c32, c64, read_dense, read_sparse};
 pub use treeqr_runtime::Config;
 pub use treeqr_solver::{
-    FactorOptions, FactorScalar, Factors, Options, Prediction, Problem, Quality, RefineEnd,
-    RefineMethod, RefineOptions, RefineStep, RefinedColumn, Refinement, RunShape, Scaled,
-    SolveOptions, SolvePlan, Symbolic, quality, refine,
+    Deficient, FactorOptions, FactorScalar, Factors, Options, Prediction, Problem, Quality, Rank,
+    RefineEnd, RefineMethod, RefineOptions, RefineStep, RefinedColumn, Refinement, RunShape,
+    Scaled, SolveOptions, SolvePlan, Symbolic, quality, quality_deficient, refine,
 };
 
 use std::sync::Arc;

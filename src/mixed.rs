@@ -12,8 +12,8 @@ use std::sync::Arc;
 use std::time::Instant;
 use treeqr_matrices::{Csc, c32, c64};
 use treeqr_solver::{
-    FactorOptions, FactorScalar, RefineOptions, Refinement, Scaled, SolveError, SolveOptions,
-    Symbolic, check_rhs, refine,
+    Deficient, FactorOptions, FactorScalar, RefineOptions, Refinement, Scaled, SolveError,
+    SolveOptions, Symbolic, check_rhs, refine,
 };
 
 /// A scalar of double precision, with its counterpart in single.
@@ -34,6 +34,8 @@ impl MixedScalar for c64 {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Fallback {
+    /// A tolerance for the rank was given, which is meant for pivots of double precision.
+    Tolerance,
     /// The factorization in single precision met a pivot that is nothing: the matrix has not full rank, or nearly so.
     NoPivot,
     /// R in single precision says too little about A: its condition number is too large for that.
@@ -46,6 +48,7 @@ impl Fallback {
     /// What JSON calls it.
     pub fn name(&self) -> &'static str {
         match self {
+            Fallback::Tolerance => "tolerance",
             Fallback::NoPivot => "no_pivot",
             Fallback::IllConditioned => "ill_conditioned",
             Fallback::NotConverged => "not_converged",
@@ -56,6 +59,7 @@ impl Fallback {
 impl fmt::Display for Fallback {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
+            Fallback::Tolerance => "a tolerance for the rank needs pivots in double precision",
             Fallback::NoPivot => "a pivot vanished in single precision",
             Fallback::IllConditioned => "A is too ill-conditioned for single precision",
             Fallback::NotConverged => "refinement did not converge",
@@ -77,7 +81,8 @@ pub struct MixedSolution<T> {
 
 /// As [`solve_analysed`], with the factorization in single precision of A with its columns (the rows of a wide A) scaled by
 /// powers of two, so that nothing over- or underflows, and with x refined as [`RefineOptions`] says. Q is not kept, whatever
-/// A's shape and `options.keep_q` say; `options.tolerance` holds for a factorization in double only.
+/// A's shape and `options.keep_q` say. What lacks rank, and what has a tolerance for it in `options`, is factorized in double precision;
+/// else the rank is that of A with scaled columns.
 ///
 /// x is as accurate as one from a factorization in double precision; where it can't be shown to be, there is one.
 ///
@@ -101,8 +106,17 @@ pub fn solve_mixed<T: MixedScalar>(
         keep_q: false,
         // Refinement finds out what R is worth.
         tolerance: Some(0.0),
+        deficient: Deficient::Refuse,
         ..options.clone()
     };
+    if options.tolerance.is_some() {
+        let solution = solve_analysed(symbolic, a, b, nrhs, options, progress)?;
+        return Ok(MixedSolution {
+            solution,
+            refinement: None,
+            fallback: Some(Fallback::Tolerance),
+        });
+    }
     let scaled = Scaled::by_columns(a);
     let low = scaled.matrix().to_precision::<T::Single>();
     let done = recorded(symbolic, &low, &[], 0, &single, progress);
@@ -115,9 +129,11 @@ pub fn solve_mixed<T: MixedScalar>(
             let _span = tracing::info_span!("refine", nrhs).entered();
             let (x, report) = refine(&scaled, &recorded.factors, b, nrhs, None, &refine_options)?;
             if report.succeeded() {
+                let rank = recorded.factors.rank_details().clone();
                 let (_, run) = recorded.close();
                 let solution = Solution {
                     x,
+                    rank,
                     symbolic: symbolic.clone(),
                     run,
                     factorize_time,

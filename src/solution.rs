@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use treeqr_matrices::Csc;
 use treeqr_runtime::Config;
 use treeqr_solver::{
-    FactorOptions, FactorScalar, Factors, Options, SolveOptions, Symbolic, check_rhs,
+    FactorOptions, FactorScalar, Factors, Options, Rank, SolveOptions, Symbolic, check_rhs,
 };
 
 /// The options of all steps.
@@ -44,6 +44,8 @@ pub struct Solution<T> {
     pub x: Vec<T>,
     /// The analysis.
     pub symbolic: Arc<Symbolic>,
+    /// The rank of A. Where it is not full, x is the solution that [`FactorOptions::deficient`] says.
+    pub rank: Rank,
     /// The run of the factorization; its record has the solve too.
     pub run: Run,
     /// Wall time of the factorization.
@@ -118,11 +120,21 @@ pub fn solve_then<T: FactorScalar, R>(
     } else {
         factors.plan_solution(&solve)
     };
-    let watched = recorded.session.begin(RunKind::Solve(plan));
-    let x = if late {
-        factors.solve_with(b, nrhs, &solve, &watched)
+    let rank = factors.rank_details().clone();
+    let x = if plan.task_count() == 0 {
+        // Nothing to be recorded: all that is left is done on this thread.
+        if late {
+            factors.solve_with(b, nrhs, &solve, &())
+        } else {
+            factors.solution_with(&solve, &())
+        }
     } else {
-        factors.solution_with(&solve, &watched)
+        let watched = recorded.session.begin(RunKind::Solve(plan));
+        if late {
+            factors.solve_with(b, nrhs, &solve, &watched)
+        } else {
+            factors.solution_with(&solve, &watched)
+        }
     };
     let mut x = match x {
         Ok(x) => x,
@@ -137,6 +149,7 @@ pub fn solve_then<T: FactorScalar, R>(
     let solution = Solution {
         x,
         symbolic: symbolic.clone(),
+        rank,
         run,
         factorize_time,
         solve_time,

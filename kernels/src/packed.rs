@@ -73,10 +73,10 @@ pub fn apply_packed<T: KernelScalar>(op: Op, v: &[T], stair: Stair, tau: &[T], m
 }
 
 /// C -= tau \[1; v\] (\[1; v\]^H C)
-struct One<'a, T> {
-    v: &'a [T],
-    tau: T,
-    c: MatMut<'a, T>,
+pub(crate) struct One<'a, T> {
+    pub v: &'a [T],
+    pub tau: T,
+    pub c: MatMut<'a, T>,
 }
 
 impl<T: KernelScalar> WithSimd for One<'_, T> {

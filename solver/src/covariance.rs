@@ -18,7 +18,7 @@ impl<T: FactorScalar> Factors<T> {
     /// the covariance of x_i and x_j.
     ///
     /// # Errors
-    /// [`SolveError::Run`]: whatever ends a run.
+    /// [`SolveError::RankDeficient`], since A^H A is singular then; [`SolveError::Run`]: whatever ends a run.
     ///
     /// # Panics
     /// When A is wide, where A^H A is singular, or when a column is none of A.
@@ -27,6 +27,7 @@ impl<T: FactorScalar> Factors<T> {
         columns: &[usize],
         options: &SolveOptions,
     ) -> Result<Vec<T>, SolveError> {
+        self.check_rank()?;
         let mut out = Vec::with_capacity(self.symbolic.ncols() * columns.len());
         for block in columns.chunks(BLOCK) {
             let y = self.solve_r_adjoint_with(&self.units(block), block.len(), options, &())?;
@@ -48,6 +49,7 @@ impl<T: FactorScalar> Factors<T> {
         columns: &[usize],
         options: &SolveOptions,
     ) -> Result<Vec<f64>, SolveError> {
+        self.check_rank()?;
         let n = self.symbolic.ncols();
         let mut out = Vec::with_capacity(columns.len());
         for block in columns.chunks(BLOCK) {
@@ -55,6 +57,19 @@ impl<T: FactorScalar> Factors<T> {
             out.extend(y.chunks_exact(n).map(|y| norm2(y).to_f64().powi(2)));
         }
         Ok(out)
+    }
+
+    fn check_rank(&self) -> Result<(), SolveError> {
+        let rank = self.rank_details();
+        match rank.dead.first() {
+            None => Ok(()),
+            Some(&column) => Err(SolveError::RankDeficient {
+                what: "column",
+                index: column as usize + 1,
+                pivot: 0.0,
+                tolerance: rank.tolerance,
+            }),
+        }
     }
 
     fn units(&self, columns: &[usize]) -> Vec<T> {

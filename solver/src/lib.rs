@@ -34,6 +34,7 @@
 //! | `analysis` | pattern to [`Symbolic`]: ordering, tree, fronts, tiles, groups |
 //! | `plan` | handles and tasks of one run; [`Prediction`] |
 //! | `numeric` | the codelets, [`factorize`], [`Factors`] |
+//! | `rank` | columns that depend on others: Heath's method, [`Rank`], minimum norm |
 //! | `solve` | R, Q and their adjoints as tasks over the tree; x; [`quality`] |
 //! | `refine` | x made better with R as preconditioner; condition numbers |
 //! | `covariance` | entries of (A^H A)^{-1} |
@@ -47,6 +48,7 @@ mod error;
 mod numeric;
 mod options;
 mod plan;
+mod rank;
 mod refine;
 mod solve;
 mod symbolic;
@@ -60,10 +62,12 @@ pub use numeric::{
 };
 pub use options::Options;
 pub use plan::{CODELETS, GraphTask, Prediction, RunShape, TaskGeometry, TaskGraph};
+pub use rank::{Deficient, Rank};
 pub use refine::{
     RefineEnd, RefineMethod, RefineOptions, RefineStep, RefinedColumn, Refinement, Scaled, refine,
 };
 pub use solve::{
-    Quality, Rotated, SOLVE_CODELETS, SolveOptions, SolvePlan, quality, solve_geometry,
+    Quality, Rotated, SOLVE_CODELETS, SolveOptions, SolvePlan, quality, quality_deficient,
+    solve_geometry,
 };
 pub use symbolic::{Front, FrontTiles, Problem, Symbolic};

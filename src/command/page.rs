@@ -94,6 +94,13 @@ impl Page {
         }
     }
 
+    /// As [`Self::indented_by_two`], all in one style.
+    pub fn sentence(&mut self, style: Style, text: &str) {
+        for line in broken(text, width() - 2) {
+            self.plain(&format!("  {style}{line}{style:#}"));
+        }
+    }
+
     /// As [`Self::indented_by_two`], to be looked up and not to be read.
     pub fn faint(&mut self, text: &str) {
         for line in broken(text, width() - 2) {

@@ -1,5 +1,5 @@
 //! Hints on real runs whose cause was provoked, beside runs without it; two real runs compared. What depends on how busy the machine is
-//! is provoked so strongly that it cannot be missed, and its absence is tested on made-up runs (`profiling/tests/account/hints.rs`).
+//! is provoked so strongly that it cannot be missed, and its absence is tested on made-up runs (`profiling/tests/account/hints/`).
 
 use crate::command::{Folder, run, treeqr};
 use std::fmt::Write as _;

@@ -1,6 +1,7 @@
 //! The tasks of solves in records and traces, through the library.
 
 use std::collections::BTreeMap;
+use treeqr::matrices::norm2;
 use treeqr::profiling::account::{critical_path, idle};
 use treeqr::profiling::export::{EXPORTS, ExportOptions};
 use treeqr::profiling::inspect::{Balance, Severity, check};
@@ -10,8 +11,8 @@ use treeqr::profiling::trace::{FACTORIZE, Overwrite, SOLVE, Status, Trace};
 use treeqr::runtime::CancelHandle;
 use treeqr::solver::{SOLVE_CODELETS, SolveOptions, SolvePlan};
 use treeqr::{
-    Csc, FactorOptions, Options, Progress, Record, RunKind, Settings, TraceNotes, analyse,
-    factorize, matrices, solve, solve_analysed, trace,
+    Csc, Deficient, FactorOptions, Options, Progress, Record, RunKind, Settings, TraceNotes,
+    analyse, factorize, matrices, solve, solve_analysed, trace,
 };
 
 fn load(name: &str) -> Csc<f64> {
@@ -254,8 +255,14 @@ fn what_failed_is_told_as_far_as_it_went() {
     let symbolic = analyse(a.pattern(), &Options::default()).expect("analysed");
     let progress = Progress::default();
     let b = vec![1.0; a.nrows()];
-    let error = solve_analysed(&symbolic, &a, &b, 1, &FactorOptions::default(), &progress);
-    let error = error.expect_err("not of full rank");
+    let refuse = FactorOptions {
+        deficient: Deficient::Refuse,
+        ..FactorOptions::default()
+    };
+    let refused = solve_analysed(&symbolic, &a, &b, 1, &refuse, &progress);
+    let Err(error) = refused else {
+        panic!("it is not of full rank");
+    };
     let record = progress.take_unfinished().expect("left");
     assert_eq!(record.kinds(), [RunKind::Factorize]);
     let status = Status::Failed(error.to_string());
@@ -289,6 +296,36 @@ fn what_failed_is_told_as_far_as_it_went() {
     let of_plan = plan(&record).task_count() as usize;
     assert!(cancelled.tables.tasks.len() < of_plan);
     assert_eq!(faults(&cancelled), [""; 0]);
+}
+
+/// Without full rank the sweep with Q is planned and recorded; the solve after b was carried along has none.
+#[test]
+fn solves_without_full_rank_have_traces() {
+    let tall = load("gallery:ch6-6-b3");
+    for a in [tall.adjoint(), tall] {
+        let symbolic = analyse(a.pattern(), &Options::default()).expect("analysed");
+        let options = FactorOptions::default();
+        let b = vec![1.0; a.nrows()];
+        let qr = factorize(&symbolic, &a, &options).expect("factorized");
+        assert_eq!(qr.rank().rank, 1985);
+        let progress = Progress::default();
+        let (x, record) = qr.solve_recorded(&b, 1, &progress).expect("solved");
+        let later = trace(&symbolic, &record, Status::Complete, notes());
+        assert!(!later.tables.tasks.is_empty());
+        let planned = plan(&record).task_count();
+        assert_eq!(later.tables.solves().len() as u64, planned);
+        assert_eq!(faults(&later), [""; 0]);
+        let solution = solve_analysed(&symbolic, &a, &b, 1, &options, &progress).expect("solved");
+        let record = solution.run.record();
+        let whole = trace(&symbolic, record, Status::Complete, notes());
+        let swept = symbolic.transposed();
+        assert_eq!(record.kinds().len(), 1 + usize::from(swept));
+        assert_eq!(whole.tables.solves().is_empty(), !swept);
+        assert_eq!(faults(&whole), [""; 0]);
+        let norm = norm2(&x);
+        let error: Vec<f64> = x.iter().zip(&solution.x).map(|(p, q)| p - q).collect();
+        assert!(norm2(&error) <= 1e-10 * norm);
+    }
 }
 
 /// What is planned is what runs, for any number of workers and any bundling.

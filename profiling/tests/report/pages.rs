@@ -1,5 +1,6 @@
 //! Pages as files: what they need, how large they are, and traces that none can be made of.
 
+use crate::common::samples::samples;
 use crate::common::{Shape, random};
 use crate::decoder::{Run, decoded, run_of};
 use crate::{anomalies, with_anomalies};
@@ -12,47 +13,6 @@ use treeqr_profiling::trace::Trace;
 
 fn html(trace: &Trace) -> String {
     page(&[trace], &Options::default()).expect("a page")
-}
-
-/// Random ones, one task, one worker, many workers, no fronts, no memory, no times that differ, no operations.
-fn samples() -> Vec<(String, Trace)> {
-    let mut out: Vec<(String, Trace)> = (0..6)
-        .map(|seed| (format!("seed {seed}"), random(Shape::small(seed))))
-        .collect();
-    let base = || random(Shape::small(3));
-    let mut one = base();
-    one.tables.tasks.truncate(1);
-    one.tables.states.clear();
-    one.tables.memory.clear();
-    out.push(("one task".into(), one));
-    let mut bare = base();
-    bare.tables.fronts.clear();
-    bare.tables.memory.clear();
-    bare.tables.workers.clear();
-    bare.tables.codelets.clear();
-    bare.tables.states.clear();
-    out.push(("tasks alone".into(), bare));
-    let mut flat = base();
-    for task in &mut flat.tables.tasks {
-        (task.submit_ns, task.ready_ns, task.pop_ns) = (5, 5, 5);
-        (task.start_ns, task.end_ns, task.flops) = (5, 5, 0);
-    }
-    flat.tables.memory.clear();
-    out.push(("no time at all".into(), flat));
-    let many = Shape {
-        seed: 9,
-        tasks: 3000,
-        cpus: 200,
-        devices: 8,
-    };
-    out.push(("many workers".into(), random(many)));
-    let alone = Shape {
-        cpus: 1,
-        devices: 0,
-        ..many
-    };
-    out.push(("one worker".into(), random(alone)));
-    out
 }
 
 /// Every number is one, and a null only where there may be nothing.

@@ -16,9 +16,14 @@ impl<T: FactorScalar> Factors<T> {
     /// An estimate of ||R||_1 ||R^{-1}||_1, seldom less than a third of it and never more but for rounding. About five solves
     /// with R and as many with R^H. Q is not needed.
     ///
+    /// Infinite where A lacks rank; [`Rank::condition`](crate::Rank::condition) is then about what is left of it.
+    ///
     /// # Errors
     /// [`SolveError::Run`]: whatever ends a run.
     pub fn condition_estimate(&self, options: &SolveOptions) -> Result<f64, SolveError> {
+        if !self.rank_details().is_full() {
+            return Ok(f64::INFINITY);
+        }
         let n = self.symbolic.work_cols();
         let inverse = |x: &[T]| self.solve_r_with(x, 1, options, &());
         let adjoint = |x: &[T]| self.solve_r_adjoint_with(x, 1, options, &());

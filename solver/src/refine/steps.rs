@@ -45,7 +45,10 @@ pub fn refine<T: FactorScalar, L: FactorScalar>(
         exponent: scaled.factor_exponent,
         options: &options.solve,
     };
-    let trust = trust::test(a, scaled.wide, &inner)?;
+    let mut trust = trust::test(a, scaled.wide, &inner)?;
+    if !factors.rank_details().is_full() {
+        trust.isometry = 0.0;
+    }
     let norm_a = a.norm_frobenius().to_f64();
     let mut refinement = Refinement {
         method: options.method,

@@ -11,11 +11,13 @@
 //! | `plan`, `run` | what a solve will run; a program becomes a run |
 //! | `app`, `vectors`, `walk` | the codelets: outside of the tree, what they read and write, and a bundle of fronts |
 //! | `triangular`, `orthogonal` | one front: R x = c and R^H y = c; Q^H and Q |
+//! | `deficient` | the same where the rank is not full |
 //! | `quality` | residuals of a solution, from A itself |
 
 mod app;
 mod bundles;
 mod costs;
+mod deficient;
 mod options;
 mod orthogonal;
 mod plan;
@@ -30,6 +32,7 @@ mod walk;
 
 pub use options::SolveOptions;
 pub use plan::{SolvePlan, solve_geometry};
-pub use quality::{Quality, quality};
+pub use quality::{Quality, quality, quality_deficient};
 pub use sweep::SOLVE_CODELETS;
 pub use system::Rotated;
+pub(crate) use triangular::{solve_front, solve_front_adjoint};

@@ -36,6 +36,14 @@ pub struct SolvePlan {
 }
 
 impl SolvePlan {
+    /// Without a task: all is done on the calling thread.
+    pub(super) fn nothing(nrhs: usize) -> Self {
+        SolvePlan {
+            nrhs,
+            ..SolvePlan::default()
+        }
+    }
+
     /// Tasks of all codelets.
     pub fn task_count(&self) -> u64 {
         self.tasks.iter().sum()

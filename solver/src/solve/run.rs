@@ -85,6 +85,7 @@ impl<T: FactorScalar> Factors<T> {
         Ok(Rotated { head, rest })
     }
 
+    /// Makes a program ready, down to its tasks.
     pub(super) fn prepare<'a>(
         &'a self,
         up: Option<Up<'a, T>>,

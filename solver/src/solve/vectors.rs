@@ -79,7 +79,7 @@ impl<T: FactorScalar> App<'_, T> {
     }
 
     pub fn rest_len(&self) -> usize {
-        self.plan.sym.work_rows() - self.head_len()
+        self.plan.sym.rest_rows
     }
 
     /// Entries of a vector, for one right-hand side.

@@ -74,8 +74,6 @@ impl Outcome {
             "machine_gflops": self.peak,
             "peak_bytes": stats.peak_bytes,
             "predicted_peak_bytes": predicted.peak_bytes,
-            "rank": s.nrows().min(s.ncols()),
-            "rank_tolerance": run.tolerance(),
             "solution_norm": quality.solution_norm,
             "residual_norm": quality.residual_norm,
             "normal_residual": quality.normal_residual,
@@ -118,13 +116,32 @@ impl Outcome {
         object["precision"] = self.precision.name().into();
         object["refinement"] = self.refinement.as_ref().map(refinement).into();
         object["fallback"] = self.fallback.as_ref().map(Fallback::name).into();
-        object["condition_estimate"] = self.verdict.condition.into();
         object["r_squared"] = self.r_squared.into();
         object["weights"] = self.terms.weights.as_ref().map(ToString::to_string).into();
         object["damping"] = self.terms.damping.into();
         object["scaled_columns"] = self.terms.scale_columns.into();
         object["version"] = VERSION.into();
+        if let (Value::Object(object), Value::Object(rank)) = (&mut object, self.rank_json()) {
+            object.extend(rank);
+        }
         object
+    }
+
+    fn rank_json(&self) -> Value {
+        let rank = &self.rank.rank;
+        let condition = self.verdict.condition.or(rank.condition);
+        json!({
+            "rank": rank.rank,
+            "rank_tolerance": rank.tolerance,
+            "dead_columns": rank.dead.iter().map(|j| j + 1).collect::<Vec<_>>(),
+            "dropped_norm": rank.dropped_norm,
+            "smallest_pivot": rank.smallest_pivot.is_finite().then_some(rank.smallest_pivot),
+            "doubtful_pivots": rank.doubtful,
+            "rank_tolerance_raised_from": rank.raised_from,
+            "condition_estimate": condition.filter(|c| c.is_finite()),
+            "solution": self.rank.solution(),
+            "warnings": self.warnings(),
+        })
     }
 }
 

@@ -10,6 +10,7 @@
 
 mod json;
 mod numbers;
+mod rank;
 mod report;
 mod trace;
 mod verdict;
@@ -19,6 +20,7 @@ use super::cli::SolveArgs;
 use super::failure::Failure;
 use super::input::Precision;
 use super::{page, stop};
+use rank::RankReport;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -45,6 +47,7 @@ struct Outcome {
     fallback: Option<Fallback>,
     summary: Summary,
     verdict: Verdict,
+    rank: RankReport,
     read: Duration,
     analysed: Duration,
     total: Duration,
@@ -87,6 +90,17 @@ pub fn run(args: &SolveArgs) -> Result<(), Failure> {
 }
 
 impl Outcome {
+    /// What should not go unnoticed.
+    fn warnings(&self) -> Vec<String> {
+        let mut warnings = self.rank.warnings();
+        warnings.extend(self.verdict.warning());
+        let ended = self.refinement.as_ref().is_none_or(Refinement::succeeded);
+        if self.fallback.is_none() && !ended {
+            warnings.push("Refinement did not come to its end.".to_owned());
+        }
+        warnings
+    }
+
     /// Flops over the time of the factorization.
     fn gflops(&self) -> f64 {
         self.summary.flops as f64 / self.factorize_time.as_secs_f64() / 1e9

@@ -56,8 +56,10 @@ impl<T: FactorScalar, X: Scalar> Numbers for InOne<T, X> {
             ..RefineOptions::default()
         };
         let then = |factors: &Factors<T>, x: &mut Vec<T>| {
-            let begin = Instant::now();
-            let condition = factors.condition_estimate(&solve)?;
+            let (begin, full) = (Instant::now(), factors.rank_details().is_full());
+            let condition = full
+                .then(|| factors.condition_estimate(&solve))
+                .transpose()?;
             let taken = begin.elapsed();
             let refinement = if task.refine {
                 let scaled = Scaled::evenly(a);
@@ -75,7 +77,7 @@ impl<T: FactorScalar, X: Scalar> Numbers for InOne<T, X> {
         solution.solve_time = solution.solve_time.saturating_sub(taken);
         Ok(Solved {
             solution,
-            condition: Some(condition),
+            condition,
             refinement,
             fallback: None,
         })

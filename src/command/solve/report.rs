@@ -307,6 +307,20 @@ impl Outcome {
         } else {
             "‖Aᵀr‖ / (‖A‖ ‖r‖)"
         };
+        if self.rank.is_remarkable() {
+            let rank = &self.rank.rank;
+            let all = rank.rank + rank.dead.len();
+            let mut text = format!("{} of {}", count(rank.rank), count(all));
+            if !rank.is_full() {
+                text += &format!(", ‖dropped‖ {}", norm_short(rank.dropped_norm));
+            }
+            text += &format!(
+                ", smallest pivot {}, tolerance {}",
+                norm_short(rank.smallest_pivot),
+                norm_short(rank.tolerance)
+            );
+            page.row("Rank", &text);
+        }
         let mut figure = |label, what: &str, value: &str, end: &str| {
             page.row(label, &format!("{what:<22} {TITLE}{value}{TITLE:#}{end}"));
         };
@@ -334,13 +348,11 @@ impl Outcome {
         page.gap();
         let (style, sentence) = self.verdict.sentence();
         page.plain(&format!("  {style}{sentence}{style:#}"));
-        let refused = self.refinement.as_ref().filter(|r| !r.succeeded());
-        if self.fallback.is_none() && refused.is_some() {
-            let text = "Refinement did not come to its end: corrections stopped shrinking.";
-            page.plain(&format!("  {WARN}{text}{WARN:#}"));
+        if let Some(sentence) = self.rank.sentence() {
+            page.sentence(WARN, &sentence);
         }
-        if let Some(warning) = self.verdict.warning() {
-            page.plain(&format!("  {WARN}{warning}{WARN:#}"));
+        for warning in self.warnings() {
+            page.sentence(WARN, &warning);
         }
     }
 }

@@ -4,7 +4,9 @@ use super::super::page::{BAD, WARN, WORK};
 use super::super::units::plural;
 use anstyle::Style;
 use treeqr::matrices::{RealScalar, norm2};
-use treeqr::{Csc, Dense, Problem, Quality, Scalar, quality, r_squared, weighted_residual};
+use treeqr::{
+    Csc, Dense, Problem, Quality, Scalar, quality, quality_deficient, r_squared, weighted_residual,
+};
 
 /// Up to here, in units of the last place, a residual is rounding, whatever the problem.
 const ROUNDING: f64 = 450.0;
@@ -16,10 +18,13 @@ const FEW_DIGITS: f64 = 1e-4;
 /// The quality of the solutions for all right-hand sides.
 pub struct Verdict {
     problem: Problem,
+    full_rank: bool,
     /// The largest of every figure.
     pub worst: Quality,
     /// The largest normal residual, in parts of what rounding explains.
     excess: f64,
+    /// The largest ||A||_F ||x|| / ||b||.
+    pub growth: f64,
     usable: f64,
     unit: f64,
     /// The estimate of the condition number, where there is one.
@@ -46,11 +51,23 @@ impl<T: Scalar> Asked<'_, T> {
 
 impl Verdict {
     /// Looks at every column of x. O(nnz) each.
-    pub fn of<T: Scalar>(problem: Problem, a: &Csc<T>, x: &Dense<T>, b: &Dense<T>) -> Self {
+    pub fn of<T: Scalar>(
+        problem: Problem,
+        full_rank: bool,
+        a: &Csc<T>,
+        x: &Dense<T>,
+        b: &Dense<T>,
+    ) -> Self {
+        let judge = if full_rank {
+            quality
+        } else {
+            quality_deficient
+        };
         let norm_a = a.norm_frobenius().to_f64();
         let unit = <T::Real as RealScalar>::EPSILON.to_f64();
         let mut verdict = Verdict {
             problem,
+            full_rank,
             worst: Quality {
                 solution_norm: 0.0,
                 residual_norm: 0.0,
@@ -58,14 +75,20 @@ impl Verdict {
                 consistent: true,
             },
             excess: 0.0,
+            growth: 0.0,
             usable: USABLE * unit.sqrt(),
             unit,
             condition: None,
         };
         for k in 0..b.ncols() {
-            let q = quality(a, x.col(k), b.col(k));
+            let q = judge(a, x.col(k), b.col(k));
+            let norm_b = norm2(b.col(k)).to_f64();
+            if norm_b > 0.0 {
+                let growth = norm_a * q.solution_norm / norm_b;
+                verdict.growth = verdict.growth.max(growth);
+            }
             // r itself is only known to this, and A^H r no better.
-            let noise = unit * (norm_a * q.solution_norm + norm2(b.col(k)).to_f64());
+            let noise = unit * (norm_a * q.solution_norm + norm_b);
             let explained = if q.consistent {
                 ROUNDING * unit
             } else {
@@ -111,7 +134,10 @@ impl Verdict {
     /// The sentence, and the colour that it deserves.
     pub fn sentence(&self) -> (Style, String) {
         let what = match (self.problem, self.worst.consistent) {
-            (Problem::LeastSquares, false) => "r is orthogonal to the columns of A",
+            (_, false) => "r is orthogonal to the columns of A",
+            (Problem::LeastSquares, true) if !self.full_rank => {
+                "b is a combination of the columns of A, and x is one"
+            }
             (Problem::LeastSquares, true) => {
                 "b is a combination of the columns of A, and x is the one"
             }

@@ -5,6 +5,7 @@ use super::super::cli::SolveArgs;
 use super::super::failure::Failure;
 use super::super::input::{read_matrix, read_rhs, read_weights};
 use super::super::{peak, stop};
+use super::rank::RankReport;
 use super::verdict::{Asked, Verdict};
 use super::{Outcome, RhsFacts, TermFacts, trace};
 use std::sync::Arc;
@@ -55,6 +56,8 @@ pub fn solve_in<N: Numbers>(args: &SolveArgs) -> Result<Outcome, Failure> {
     trace::check(args)?;
     let output = stop::output(args.output.as_ref())?;
     let mut factor = args.run.options(args.analysis.threads.into());
+    factor.tolerance = args.rank_tolerance;
+    factor.deficient = args.solution.into();
 
     let bar = Bar::new();
     bar.phase("reading");
@@ -125,6 +128,7 @@ pub fn solve_in<N: Numbers>(args: &SolveArgs) -> Result<Outcome, Failure> {
     bar.phase("checking");
     let Solution {
         x,
+        rank,
         run,
         factorize_time,
         solve_time,
@@ -135,7 +139,14 @@ pub fn solve_in<N: Numbers>(args: &SolveArgs) -> Result<Outcome, Failure> {
     let x = whole::<N>(posed.solution(&y, nrhs), a.ncols(), rhs.b.ncols());
     let y = whole::<N>(y, posed.matrix().ncols(), rhs.b.ncols());
     let c = whole::<N>(b.into_values(), posed.matrix().nrows(), rhs.b.ncols());
-    let mut verdict = Verdict::of(symbolic.problem(), &posed.matrix().to_precision(), &y, &c);
+    let full = rank.is_full();
+    let mut verdict = Verdict::of(
+        symbolic.problem(),
+        full,
+        &posed.matrix().to_precision(),
+        &y,
+        &c,
+    );
     verdict.condition = condition;
     let asked = Asked {
         a: a.to_precision(),
@@ -147,6 +158,7 @@ pub fn solve_in<N: Numbers>(args: &SolveArgs) -> Result<Outcome, Failure> {
         verdict.say_of(&asked);
     }
     let r_squared = rhs.source.is_some().then(|| asked.r_squared()).flatten();
+    let rank = RankReport::new(&rank, symbolic.problem(), factor.deficient, verdict.growth);
     let total = begin.elapsed();
 
     if let Some(output) = output {
@@ -196,6 +208,7 @@ pub fn solve_in<N: Numbers>(args: &SolveArgs) -> Result<Outcome, Failure> {
         fallback,
         summary,
         verdict,
+        rank,
         read,
         analysed,
         total,
