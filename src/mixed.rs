@@ -154,7 +154,7 @@ pub fn solve_mixed<T: MixedScalar>(
         }
     };
     drop(scaled);
-    tracing::warn!(why = %fallback, "factorized again in double precision");
+    tracing::info!(why = %fallback, "factorized again in double precision");
     let lost = begin.elapsed();
     let mut solution = solve_analysed(symbolic, a, b, nrhs, options, progress)?;
     solution.factorize_time += lost;

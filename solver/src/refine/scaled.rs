@@ -164,7 +164,8 @@ mod tests {
     fn shifts_are_exact_over_the_whole_range() {
         assert_eq!(shift(3.0, 10), 3072.0);
         assert_eq!(shift(f64::MIN_POSITIVE, 2045), 2f64.powi(1023));
-        assert_eq!(shift(shift(1.5e300, -2000), 2000), 0.0);
+        assert_eq!(shift(shift(1.5e300, -2000), 2000), 1.5e300);
+        assert_eq!(shift(shift(1.5e-300, -2000), 2000), 0.0);
         assert_eq!(shift(5e-324, 1074), 1.0);
         assert_eq!(shift(1.0, i32::MAX), f64::INFINITY);
         assert_eq!(shift(1.0, i32::MIN), 0.0);

@@ -218,7 +218,7 @@ impl<T: FactorScalar> Column<T> {
         if self.end.is_none() {
             self.correct(problem, z, size);
             // Each correction shrinks the next by about as much as the last did: the one after this may be nothing.
-            if gain < SURE && size * gain <= SURE * negligible {
+            if self.steps.len() > 1 && gain < SURE && size * gain <= SURE * negligible {
                 self.best.clone_from(&self.x);
                 self.end = Some(RefineEnd::Converged);
             }
