@@ -201,16 +201,14 @@ fn denormal_numbers_are_told_unless_they_are_flushed() {
     );
     let hint = said(&kept, "denormals").expect("slow tasks");
     assert_eq!(hint.severity, Severity::Cause, "{hint:?}");
-    // What they have in common: they are right-hand sides.
-    for number in hint.place.expect("a place").tasks.iter().take(5) {
-        let task = kept
-            .tables
-            .tasks
-            .iter()
-            .find(|t| t.task == *number)
-            .expect("a task");
-        assert!(task.panel.is_some() && task.tile_col.is_none(), "{task:?}");
-    }
+    // What most of them have in common: they are right-hand sides.
+    let place = hint.place.expect("a place");
+    let is_rhs = |number: &&u32| {
+        let task = kept.tables.tasks.iter().find(|t| t.task == **number);
+        task.is_some_and(|t| t.panel.is_some() && t.tile_col.is_none())
+    };
+    let rhs = place.tasks.iter().filter(is_rhs).count();
+    assert!(5 * rhs >= 4 * place.tasks.len(), "{rhs} of {place:?}");
     assert_eq!(said(&traced(&folder, "flushed", &args), "denormals"), None);
 }
 
