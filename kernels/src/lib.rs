@@ -40,6 +40,7 @@
 pub mod reference;
 
 mod block;
+mod compiled;
 mod copies;
 mod flops;
 mod front;
