@@ -68,6 +68,11 @@ readers trace="2000":
     cargo run -p treeqr-profiling --example exports -- target/readers {{trace}}
     target/readers-venv/bin/python .ci/readers.py target/readers
 
+# The report's page: types, tests, whether the committed script is what the sources give, and reports of real runs in Chromium
+page:
+    cargo build --workspace --bins
+    cd profiling/web && npm ci && npm run check && npm run browser
+
 # Write the files under matrices/data anew (a test compares them with the gallery)
 data:
     cargo run --release -p treeqr-matrices --example write_data

@@ -1,15 +1,14 @@
 //! A = Q R with Q kept, for right-hand sides that come later.
 
 use crate::error::Error;
-use crate::progress::{Progress, RecordOptions, Watched};
-use crate::run::{Record, Run, SystemRecord};
+use crate::progress::Progress;
+use crate::run::{Record, Run, RunKind};
+use crate::watch::Session;
 use std::sync::Arc;
-use std::time::Instant;
 use treeqr_matrices::Csc;
-use treeqr_profiling::system::SystemRecorder;
-use treeqr_profiling::{Expected, Recorder, RecorderOptions};
+use treeqr_runtime::RunStats;
 use treeqr_solver::{
-    FactorOptions, FactorScalar, Factors, Prediction, RunShape, SolveOptions, Symbolic,
+    FactorOptions, FactorScalar, Factors, PriorityReport, Rank, RunShape, SolveOptions, Symbolic,
 };
 
 /// A factorized matrix.
@@ -23,7 +22,7 @@ pub struct Factorization<T> {
 ///
 /// # Errors
 /// [`Error::Solve`]: another pattern than the analysed one, values that are not finite, linearly dependent columns (rows,
-/// when A is wide), and whatever ends the run.
+/// when A is wide) where [`FactorOptions::deficient`] refuses them, and whatever ends the run.
 pub fn factorize<T: FactorScalar>(
     symbolic: &Arc<Symbolic>,
     a: &Csc<T>,
@@ -46,7 +45,7 @@ pub fn factorize_watched<T: FactorScalar>(
         keep_q: true,
         ..options.clone()
     };
-    let (factors, run) = recorded(symbolic, a, &[], 0, &options, progress)?;
+    let (factors, run) = recorded(symbolic, a, &[], 0, &options, progress)?.close();
     let solve = SolveOptions::from(&options);
     Ok(Factorization {
         factors,
@@ -65,13 +64,43 @@ impl<T: FactorScalar> Factorization<T> {
     }
 
     /// The solutions for `nrhs` right-hand sides, one column after the other: on as many of the threads of the factorization as
-    /// the work is worth.
+    /// the work is worth. Nothing is recorded: a small solve takes less time than that.
     ///
     /// # Errors
     /// As [`Self::solve`], and whatever ends the run.
     pub fn solve_many(&self, b: &[T], nrhs: usize) -> Result<Vec<T>, Error> {
         let _span = tracing::info_span!("solve", nrhs).entered();
         Ok(self.factors.solve_with(b, nrhs, &self.solve, &())?)
+    }
+
+    /// As [`Self::solve_many`], recorded as `progress` says, for another thread to see how far it has come. Every such solve has a
+    /// record of its own, from which [`trace`](crate::trace()) makes a trace of its own; several may run at once.
+    ///
+    /// # Errors
+    /// As [`Self::solve_many`]. [`Progress::take_unfinished`] then has what was recorded.
+    pub fn solve_recorded(
+        &self,
+        b: &[T],
+        nrhs: usize,
+        progress: &Progress,
+    ) -> Result<(Vec<T>, Record), Error> {
+        let _span = tracing::info_span!("solve", nrhs).entered();
+        let plan = self.factors.plan_solve(nrhs, &self.solve)?;
+        let record = self.run.record();
+        let mut session = Session::new(progress, record.shape(), record.prediction().clone());
+        let watched = session.begin(RunKind::Solve(plan));
+        match self.factors.solve_with(b, nrhs, &self.solve, &watched) {
+            Ok(x) => Ok((x, session.close())),
+            Err(error) => {
+                session.fail();
+                Err(error.into())
+            }
+        }
+    }
+
+    /// The rank of A, and what it was decided by.
+    pub fn rank(&self) -> &Rank {
+        self.factors.rank_details()
     }
 
     /// R and Q.
@@ -90,46 +119,37 @@ impl<T: FactorScalar> Factorization<T> {
     }
 }
 
-/// The recorder's options for a run with this prediction.
-fn room_for(prediction: &Prediction, options: &RecordOptions) -> RecorderOptions {
-    let size = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
-    RecorderOptions {
-        expected: Some(Expected {
-            tasks: size(prediction.task_count()),
-            accesses: size(prediction.accesses),
-            memory_events: size(prediction.buffers.0 + prediction.buffers.1),
-        }),
-        memory_bytes: options.memory_bytes,
-        spill_dir: Some(options.spill_dir.clone()),
-        ..RecorderOptions::default()
+/// A factorization with the recorder attached, which goes on to what comes after it.
+pub(crate) struct Recorded<'p, T> {
+    pub factors: Factors<T>,
+    pub session: Session<'p>,
+    stats: RunStats,
+    priorities: PriorityReport,
+    tolerance: f64,
+}
+
+impl<T> Recorded<'_, T> {
+    /// The end of what is recorded.
+    pub fn close(self) -> (Factors<T>, Run) {
+        let record = self.session.close();
+        let run = Run::new(record, self.stats, self.priorities, self.tolerance);
+        (self.factors, run)
     }
 }
 
-/// The factorization with the recorder attached, which is told what is predicted.
-pub(crate) fn recorded<T: FactorScalar>(
+/// Factorizes, and records it.
+pub(crate) fn recorded<'p, T: FactorScalar>(
     symbolic: &Arc<Symbolic>,
     a: &Csc<T>,
     b: &[T],
     nrhs: usize,
     options: &FactorOptions,
-    progress: &Progress,
-) -> Result<(Factors<T>, Run), Error> {
+    progress: &'p Progress,
+) -> Result<Recorded<'p, T>, Error> {
     let shape = RunShape::of::<T>(nrhs, options.keep_q);
-    let prediction = symbolic.predict(shape);
-    progress.begin(prediction.flops);
-    let modules = progress.options().modules;
-    let system = (!modules.is_empty()).then(|| SystemRecorder::new(modules));
-    let room = room_for(&prediction, progress.options());
-    let (recorder, origin) = (Recorder::new(room), Instant::now());
-    let watched = Watched {
-        recorder: &recorder,
-        system: system.as_ref(),
-        progress,
-    };
-    let done = treeqr_solver::factorize(symbolic, a, b, nrhs, options, &watched);
-    let system = system.map(|system| SystemRecord::new(modules, system.finish()));
-    let record = Record::new(shape, prediction, origin, recorder, system);
-    match done {
+    let mut session = Session::new(progress, shape, symbolic.predict(shape));
+    let watched = session.begin(RunKind::Factorize);
+    match treeqr_solver::factorize(symbolic, a, b, nrhs, options, &watched) {
         Ok(done) => {
             let (bound, threads) = (done.stats.bound_workers, done.stats.threads);
             if options.run.bind && !options.sequential && bound < threads {
@@ -139,11 +159,16 @@ pub(crate) fn recorded<T: FactorScalar>(
                     "not every worker is pinned to a core of its own"
                 );
             }
-            let run = Run::new(record, done.stats, done.priorities, done.tolerance);
-            Ok((done.factors, run))
+            Ok(Recorded {
+                factors: done.factors,
+                session,
+                stats: done.stats,
+                priorities: done.priorities,
+                tolerance: done.tolerance,
+            })
         }
         Err(error) => {
-            progress.leave(record);
+            session.fail();
             Err(error.into())
         }
     }

@@ -1,6 +1,7 @@
 //! Sparse linear least squares by a task-based multifrontal QR factorization, with a profiler that is always on.
 //!
-//! For a tall A the x that minimises ||b - A x||, for a square A the x with A x = b, for a wide A the shortest such x.
+//! For a tall A the x that minimises ||b - A x||, for a square A the x with A x = b, for a wide A the shortest such x; and a
+//! least-squares solution where the columns (rows, for a wide A) depend on each other ([`Rank`], [`Deficient`]).
 //! The way has three steps, and each can be taken again without those before it: [`analyse`] reads the pattern of A
 //! alone, [`factorize`] computes A = Q R for its values, [`Factorization::solve`] takes right-hand sides.
 //!
@@ -63,6 +64,7 @@ mod progress;
 mod run;
 mod solution;
 mod trace;
+mod watch;
 
 /// Sparse types, Matrix Market files in and out, and the gallery of generated matrices.
 pub use treeqr_matrices as matrices;
@@ -76,14 +78,14 @@ pub use treeqr_solver as solver;
 pub use error::Error;
 pub use factorization::{Factorization, factorize, factorize_watched};
 pub use progress::{Progress, RecordOptions};
-pub use run::{Record, Run, SystemRecord};
+pub use run::{Record, Run, RunKind, SystemRecord};
 pub use solution::{Settings, Solution, solve, solve_analysed};
 pub use trace::{TraceNotes, fingerprint, graph_trace, trace};
 pub use treeqr_matrices::{Csc, Dense, Pattern, Scalar, c32, c64, read_dense, read_sparse};
 pub use treeqr_runtime::Config;
 pub use treeqr_solver::{
-    FactorOptions, FactorScalar, Factors, Options, Prediction, Problem, Quality, RunShape,
-    Symbolic, quality,
+    Deficient, FactorOptions, FactorScalar, Factors, Options, Prediction, Problem, Quality, Rank,
+    RunShape, SolvePlan, Symbolic, quality, quality_deficient,
 };
 
 use std::sync::Arc;

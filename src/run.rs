@@ -1,11 +1,11 @@
-//! What a factorization says about itself: predicted, done, recorded.
+//! What runs say about themselves: predicted, done, recorded.
 
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 use treeqr_profiling::system::{ClockPair, Modules, MonotonicAnchor, SystemRecording};
 use treeqr_profiling::{Recorder, Recording, Summary};
 use treeqr_runtime::RunStats;
-use treeqr_solver::{Prediction, PriorityReport, RunShape};
+use treeqr_solver::{Prediction, PriorityReport, RunShape, SolvePlan};
 
 /// What the modules recorded that were asked for.
 #[derive(Debug)]
@@ -27,11 +27,23 @@ impl SystemRecord {
     }
 }
 
-/// The record of one factorization, whether it came to its end or not.
+/// What a recorded run did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RunKind {
+    /// It factorized.
+    Factorize,
+    /// It solved with the factors, as planned.
+    Solve(SolvePlan),
+}
+
+/// The record of one call, whether it came to its end or not: of a factorization, of a factorization and the solve after it, or
+/// of a solve alone.
 #[derive(Debug)]
 pub struct Record {
     shape: RunShape,
     prediction: Prediction,
+    kinds: Vec<RunKind>,
     /// Time zero of the tables.
     origin: Instant,
     /// The raw records, until somebody wants to see them.
@@ -44,6 +56,7 @@ impl Record {
     pub(crate) fn new(
         shape: RunShape,
         prediction: Prediction,
+        kinds: Vec<RunKind>,
         origin: Instant,
         recorder: Recorder,
         system: Option<SystemRecord>,
@@ -51,6 +64,7 @@ impl Record {
         Record {
             shape,
             prediction,
+            kinds,
             origin,
             recorder: Mutex::new(Some(recorder)),
             recording: OnceLock::new(),
@@ -58,12 +72,17 @@ impl Record {
         }
     }
 
-    /// What was asked of the run besides the matrix.
+    /// What each run was, in the order of [`Recording::runs`]. One that failed before its first task may have no tables there.
+    pub fn kinds(&self) -> &[RunKind] {
+        &self.kinds
+    }
+
+    /// What was asked of the factorization besides the matrix.
     pub fn shape(&self) -> RunShape {
         self.shape
     }
 
-    /// What the analysis said this run would do.
+    /// What the analysis said the factorization would do.
     pub fn prediction(&self) -> &Prediction {
         &self.prediction
     }
@@ -105,13 +124,24 @@ impl Record {
         })
     }
 
-    /// The recording in a few numbers: times by codelet and worker, occupancy, memory. It prints itself as text.
+    /// The first run in a few numbers: times by codelet and worker, occupancy, memory. It prints itself as text.
+    ///
+    /// # Panics
+    /// If no run began.
     pub fn summary(&self) -> Summary {
         self.recording().summary(0)
     }
+
+    /// The same of the solve, if there was one.
+    pub fn solve_summary(&self) -> Option<Summary> {
+        let solve = |kind: &RunKind| matches!(kind, RunKind::Solve(_));
+        let index = self.kinds.iter().position(solve)?;
+        let began = index < self.recording().runs.len();
+        began.then(|| self.recording().summary(index))
+    }
 }
 
-/// The run of one factorization that came to its end.
+/// The run of one factorization that came to its end, and the solve after it where both were one call.
 #[derive(Debug)]
 pub struct Run {
     record: Record,
@@ -145,7 +175,7 @@ impl Run {
         self.record.prediction()
     }
 
-    /// What the runtime says about it.
+    /// What the runtime says about the factorization.
     pub fn stats(&self) -> &RunStats {
         &self.stats
     }

@@ -3,12 +3,14 @@
 use crate::error::Error;
 use crate::factorization::recorded;
 use crate::progress::Progress;
-use crate::run::Run;
+use crate::run::{Run, RunKind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use treeqr_matrices::Csc;
 use treeqr_runtime::Config;
-use treeqr_solver::{FactorOptions, FactorScalar, Options, SolveOptions, Symbolic, check_rhs};
+use treeqr_solver::{
+    FactorOptions, FactorScalar, Options, Rank, SolveOptions, Symbolic, check_rhs,
+};
 
 /// The options of all steps.
 #[derive(Clone, Debug, Default)]
@@ -42,7 +44,9 @@ pub struct Solution<T> {
     pub x: Vec<T>,
     /// The analysis.
     pub symbolic: Arc<Symbolic>,
-    /// The run of the factorization.
+    /// The rank of A. Where it is not full, x is the solution that [`FactorOptions::deficient`] says.
+    pub rank: Rank,
+    /// The run of the factorization; its record has the solve too.
     pub run: Run,
     /// Wall time of the factorization.
     pub factorize_time: Duration,
@@ -87,20 +91,47 @@ pub fn solve_analysed<T: FactorScalar>(
         ..options.clone()
     };
     let (early_b, early) = if late { (&[][..], 0) } else { (b, nrhs) };
-    let (factors, run) = recorded(symbolic, a, early_b, early, &options, progress)?;
+    let mut recorded = recorded(symbolic, a, early_b, early, &options, progress)?;
     let factorize_time = begin.elapsed();
     let _span = tracing::info_span!("solve", nrhs).entered();
     let solve = SolveOptions::from(&options);
-    let x = if late {
-        factors.solve_with(b, nrhs, &solve, &())?
+    let factors = &recorded.factors;
+    let plan = if late {
+        factors.plan_solve(nrhs, &solve)?
     } else {
-        factors.solution_with(&solve, &())?
+        factors.plan_solution(&solve)
     };
+    let rank = factors.rank_details().clone();
+    let x = if plan.task_count() == 0 {
+        // Nothing to be recorded: all that is left is done on this thread.
+        if late {
+            factors.solve_with(b, nrhs, &solve, &())
+        } else {
+            factors.solution_with(&solve, &())
+        }
+    } else {
+        let watched = recorded.session.begin(RunKind::Solve(plan));
+        if late {
+            factors.solve_with(b, nrhs, &solve, &watched)
+        } else {
+            factors.solution_with(&solve, &watched)
+        }
+    };
+    let x = match x {
+        Ok(x) => x,
+        Err(error) => {
+            recorded.session.fail();
+            return Err(error.into());
+        }
+    };
+    let solve_time = begin.elapsed() - factorize_time;
+    let (_, run) = recorded.close();
     Ok(Solution {
         x,
         symbolic: symbolic.clone(),
+        rank,
         run,
         factorize_time,
-        solve_time: begin.elapsed() - factorize_time,
+        solve_time,
     })
 }

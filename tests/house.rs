@@ -44,6 +44,8 @@ const UNSAFE_ROOMS: &[&str] = &[
 /// Lines that a source file may have; one that needs more says so in its head, in a line with [`LONG_BECAUSE`].
 const MOST_LINES: usize = 700;
 const LONG_BECAUSE: &str = "Long because";
+/// What runs the tests that are skipped; their reason names it.
+const RUNS_SKIPPED: &str = "just test-large";
 
 const PAGES: &[&str] = &["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"];
 
@@ -154,6 +156,15 @@ fn source_faults(source: &str) -> Vec<String> {
         faults.push(format!(
             "{lines} lines, and no `{LONG_BECAUSE} ...` in its head"
         ));
+    }
+    let skipped = format!("#[{} =", "ignore");
+    for (k, line) in source.lines().enumerate() {
+        if line.trim_start().starts_with(&skipped) && !line.contains(RUNS_SKIPPED) {
+            let k = k + 1;
+            faults.push(format!(
+                "line {k}: a test is skipped, and not by `{RUNS_SKIPPED}`"
+            ));
+        }
     }
     // In two pieces, so that this file has none of them.
     for (a, b) in [
@@ -289,6 +300,11 @@ fn untidy_sources_are_found() {
     )));
     let left_over = format!("fn f() {{ to{}() }}\n", "do!");
     assert_eq!(source_faults(&left_over).len(), 1);
+    let skipped = |why: &str| format!("#[test]\n#[{} = \"{why}\"]\nfn f() {{}}\n", "ignore");
+    assert_eq!(source_faults(&skipped("seconds")).len(), 1);
+    assert_none(&source_faults(&skipped(&format!(
+        "seconds: {RUNS_SKIPPED}"
+    ))));
 }
 
 #[test]

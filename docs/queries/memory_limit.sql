@@ -1,7 +1,7 @@
 -- Memory limit: what did waiting for memory cost, and what ran meanwhile?
 -- The submission's waits for memory, and of the workers' time in them the part in each codelet, beside the part it has
 -- otherwise. Tasks that clear and assemble, beside waits, press out those that compute. The limit is `run.memory_limit_bytes` in
--- manifest.json; `peak_bytes` is what was held at most.
+-- manifest.json; `peak_bytes` is what the factorization held at most.
 WITH waits AS (
   SELECT start_ns, end_ns FROM states WHERE state = 'memory_full'
 ), during AS (
@@ -19,6 +19,7 @@ SELECT c.name AS codelet,
        round(else_ns / greatest(sum(else_ns) OVER (), 1), 4) AS part_otherwise,
        (SELECT count(*) FROM waits) AS waits,
        (SELECT coalesce(sum(end_ns - start_ns), 0) / 1e6 FROM waits) AS waited_ms,
-       (SELECT max(after_bytes) FROM memory WHERE memory_node = 0) AS peak_bytes
+       (SELECT max(after_bytes) FROM memory JOIN tasks USING (task) JOIN codelets USING (codelet)
+        WHERE memory_node = 0 AND role <> 'solve') AS peak_bytes
 FROM sums JOIN codelets c USING (codelet)
 ORDER BY part_in_waits DESC, part_otherwise DESC;

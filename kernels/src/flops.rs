@@ -85,6 +85,27 @@ pub fn apply_packed_flops<T: KernelScalar>(m: usize, n: usize, k: usize, stair: 
     all * unit::<T>()
 }
 
+/// Flops of [`deflate`](crate::deflate) on m x (n + nrhs), from the columns `live` that it made reflectors of.
+///
+/// # Panics
+/// When the staircase is not one for m x n.
+pub fn deflate_flops<T: KernelScalar>(
+    m: usize,
+    n: usize,
+    nrhs: usize,
+    stair: Stair,
+    live: &[u32],
+) -> u64 {
+    stair.check(m, n);
+    let length = |i: usize, j: usize| stair.rows(j, m).saturating_sub(i);
+    let all: u64 = live
+        .iter()
+        .enumerate()
+        .map(|(i, &j)| reflector(length(i, j as usize), n + nrhs - j as usize - 1))
+        .sum();
+    all * unit::<T>()
+}
+
 fn application(length: usize, cols: usize) -> u64 {
     if length <= 1 {
         0

@@ -4,6 +4,7 @@
 //!   geqrt    A = Q R                    on a tile                      gemqrt   Q or Q^H of it on a tile
 //!   tpqrt    [R; B] = Q [R'; 0]         on a triangle over a tile      tpmqrt   Q or Q^H of it on a pair of tiles
 //!   front_qr A = Q R                    on a whole front               apply_packed   Q or Q^H of it, V packed
+//!   deflate  A = Q R, columns that depend on others passed over       apply_packed   Q or Q^H of it, V packed
 //! ```
 //!
 //! All blocks are column-major with a leading dimension ([`MatRef`], [`MatMut`]). Each kernel takes its scratch from the
@@ -42,6 +43,7 @@ pub mod reference;
 mod block;
 mod compiled;
 mod copies;
+mod deflate;
 mod flops;
 mod front;
 mod gemqrt;
@@ -59,8 +61,10 @@ mod view;
 
 pub use block::Op;
 pub use copies::{copy_upper, copy_v};
+pub use deflate::{Deflated, deflate, deflate_scratch};
 pub use flops::{
-    apply_packed_flops, front_qr_flops, gemqrt_flops, geqrt_flops, tpmqrt_flops, tpqrt_flops,
+    apply_packed_flops, deflate_flops, front_qr_flops, gemqrt_flops, geqrt_flops, tpmqrt_flops,
+    tpqrt_flops,
 };
 pub use front::{front_qr, front_qr_scratch};
 pub use gemqrt::{gemqrt, gemqrt_scratch};

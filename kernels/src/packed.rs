@@ -76,10 +76,10 @@ pub(crate) fn apply_one_here<T: KernelScalar>(v: &[T], tau: T, c: MatMut<T>) {
 }
 
 /// C -= tau \[1; v\] (\[1; v\]^H C)
-struct One<'a, T> {
-    v: &'a [T],
-    tau: T,
-    c: MatMut<'a, T>,
+pub(crate) struct One<'a, T> {
+    pub v: &'a [T],
+    pub tau: T,
+    pub c: MatMut<'a, T>,
 }
 
 impl<T: KernelScalar> WithSimd for One<'_, T> {

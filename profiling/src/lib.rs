@@ -9,12 +9,15 @@
 //! | `trace` | what is left of a run on disk: tables that other programs read |
 //! | `export` | traces in the formats of other tools |
 //! | `panels` | pictures of a trace as SVG and PNG |
+//! | `report` | a run, or two, as one HTML file |
 //! | `palette` | which colour a codelet has in every picture |
 //! | `part` | files and folders that are complete or absent |
 //! | `efficiency` | what a parallel run lost to granularity, to slower tasks, to waiting and to the runtime |
 //! | `inspect` | what a trace says: consistency, balance of time, parts, differences |
 //! | `models` | how long tasks take by their flops and their shapes, and which took longer than that |
 //! | [`account`] | what a trace says about why it took the time it took: bounds, causes, curves |
+//! | [`compare`] | two traces side by side: tasks, codelets, tree nodes, anomalies in both and in one |
+//! | [`hints`] | why a run took longer than it might have, in plain words |
 //! | [`system`] | when asked for: the kernel's context switches, and counters per task |
 //!
 //! ```
@@ -44,8 +47,10 @@
 
 pub mod account;
 mod clock;
+pub mod compare;
 mod efficiency;
 pub mod export;
+pub mod hints;
 pub mod inspect;
 mod metrics;
 pub mod models;
@@ -54,6 +59,7 @@ pub mod panels;
 mod part;
 mod recorder;
 mod recording;
+pub mod report;
 pub mod system;
 pub mod trace;
 

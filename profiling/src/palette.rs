@@ -1,7 +1,8 @@
 //! Which colour a codelet or a state has, in every export and every picture.
 //!
 //! Takes names; gives sRGB. The colours are Paul Tol's `muted` scheme (SRON/EPS/TN/09-002, issue 3.2), which people with
-//! the common colour-vision deficiencies can tell apart; the four kernels have the pairs that differ most.
+//! the common colour-vision deficiencies can tell apart; the four kernels have the pairs that differ most. The codelets of
+//! solves, which never run beside the others, have his `light` scheme.
 
 use crate::trace::schema::ThreadState;
 use std::fmt;
@@ -51,6 +52,12 @@ pub const CODELETS: &[(&str, Colour)] = &[
     ("block_copy", Colour::new(0x99_99_33)),
     ("clean_front", Colour::new(0xAA_44_99)),
     ("clean_block", Colour::new(0xAA_44_99)),
+    ("solve_begin", Colour::new(0x77_AA_DD)),
+    ("apply_q_adjoint", Colour::new(0xEE_88_66)),
+    ("solve_r", Colour::new(0xEE_DD_88)),
+    ("apply_q", Colour::new(0xFF_AA_BB)),
+    ("solve_r_adjoint", Colour::new(0x99_DD_FF)),
+    ("solve_end", Colour::new(0x44_BB_99)),
 ];
 
 /// For codelets that nobody has chosen one for.
@@ -61,6 +68,27 @@ pub fn codelet(name: &str) -> Colour {
     let found = CODELETS.iter().find(|(known, _)| *known == name);
     found.map_or(OTHER, |(_, colour)| *colour)
 }
+
+/// Colours for things that have none of their own, such as tree nodes: neighbours in this order differ most.
+const SERIES: [Colour; 9] = [
+    Colour::new(0x33_22_88),
+    Colour::new(0xDD_CC_77),
+    Colour::new(0x11_77_33),
+    Colour::new(0x88_CC_EE),
+    Colour::new(0xCC_66_77),
+    Colour::new(0x44_AA_99),
+    Colour::new(0x88_22_55),
+    Colour::new(0x99_99_33),
+    Colour::new(0xAA_44_99),
+];
+
+/// The colour of the k-th of several; they repeat.
+pub fn series(k: usize) -> Colour {
+    SERIES[k % SERIES.len()]
+}
+
+/// A thread in a task, where tasks are not told apart.
+pub const EXECUTING: Colour = Colour::new(0x44_77_AA);
 
 /// The colour of what a thread did without a task: greys for nothing, warm for what it had to wait for.
 pub fn state(state: ThreadState) -> Colour {

@@ -2,59 +2,15 @@
 
 mod common;
 
+use common::samples::{rich, samples, with_solves};
 use common::{CODELETS, Shape as Size, random};
 use std::collections::{BTreeMap, BTreeSet};
 use treeqr_profiling::palette;
 use treeqr_profiling::panels::grid::Grid;
 use treeqr_profiling::panels::scene::{Scene, Shape};
 use treeqr_profiling::panels::{PANELS, PanelEntry, PanelError, PanelOptions, png, svg, write};
-use treeqr_profiling::trace::Trace;
-
-/// Random ones, one task, many workers, no fronts, no memory, no times that differ.
-fn samples() -> Vec<(String, Trace)> {
-    let mut out: Vec<(String, Trace)> = (0..6)
-        .map(|seed| (format!("seed {seed}"), random(Size::small(seed))))
-        .collect();
-    let base = || random(Size::small(3));
-    let mut one = base();
-    one.tables.tasks.truncate(1);
-    one.tables.states.clear();
-    one.tables.memory.clear();
-    out.push(("one task".into(), one));
-    let mut bare = base();
-    bare.tables.fronts.clear();
-    bare.tables.memory.clear();
-    bare.tables.workers.clear();
-    bare.tables.codelets.clear();
-    bare.tables.states.clear();
-    out.push(("tasks alone".into(), bare));
-    let mut flat = base();
-    for task in &mut flat.tables.tasks {
-        (task.submit_ns, task.ready_ns, task.pop_ns) = (5, 5, 5);
-        (task.start_ns, task.end_ns, task.flops) = (5, 5, 0);
-    }
-    flat.tables.memory.clear();
-    out.push(("no time at all".into(), flat));
-    let many = Size {
-        seed: 9,
-        tasks: 3000,
-        cpus: 200,
-        devices: 8,
-    };
-    out.push(("many workers".into(), random(many)));
-    let mut named = base();
-    named.manifest.matrix.insert(
-        "name".into(),
-        format!("<&\"'\u{0}\u{7}> {}", "long ".repeat(100)).into(),
-    );
-    named.manifest.run.memory_limit_bytes = Some(1);
-    named
-        .manifest
-        .analysis
-        .insert("peak_bytes".into(), u64::MAX.into());
-    out.push(("odd words".into(), named));
-    out
-}
+use treeqr_profiling::trace::schema::{Switch, SwitchReason, Task};
+use treeqr_profiling::trace::{ModuleFacts, Trace};
 
 fn draw(panel: &PanelEntry, trace: &Trace, options: &PanelOptions) -> Scene {
     panel.draw(trace, options).expect("a picture")
@@ -81,6 +37,8 @@ fn every_panel_draws_every_trace_within_its_page() {
             from_ns: Some(1),
             to_ns: Some(20_000),
             marked: BTreeSet::from([0, 3, 40]),
+            step_ns: Some(500),
+            load_classes: true,
         },
     ];
     for (name, trace) in samples() {
@@ -293,4 +251,248 @@ fn the_grid_for_terminals_keeps_the_sums() {
             "{name}"
         );
     }
+}
+
+fn named(name: &str) -> &'static PanelEntry {
+    PanelEntry::named(name).expect("a panel")
+}
+
+fn shapes<'s>(scene: &'s Scene, group: &'s str) -> impl Iterator<Item = &'s Shape> {
+    let groups = scene.groups.iter().filter(move |g| g.name == group);
+    groups.flat_map(|group| &group.shapes)
+}
+
+fn texts(scene: &Scene) -> Vec<&str> {
+    let shapes = scene.groups.iter().flat_map(|group| &group.shapes);
+    let texts = shapes.filter_map(|shape| match shape {
+        Shape::Text(text) => Some(text.text.as_str()),
+        _ => None,
+    });
+    texts.collect()
+}
+
+/// By the sum of cross products.
+fn area_of(points: &[(f64, f64)]) -> f64 {
+    let next = points.iter().cycle().skip(1);
+    let cross = points.iter().zip(next).map(|(a, b)| a.0 * b.1 - b.0 * a.1);
+    0.5 * cross.sum::<f64>().abs()
+}
+
+/// Units of the page of a nanosecond: all panels over time have the same edges.
+fn unit(trace: &Trace) -> f64 {
+    let tasks = &trace.tables.tasks;
+    let begin = tasks.iter().map(|t| t.submit_ns).min().unwrap();
+    let begin = begin.min(trace.manifest.run.begin_ns);
+    let last = tasks.iter().map(|t| t.end_ns).max().unwrap() - begin;
+    (1200.0 - 76.0 - 92.0) / last as f64
+}
+
+#[test]
+fn stacks_of_workers_have_the_area_of_the_time_in_tasks() {
+    for seed in 0..6 {
+        let trace = rich(seed);
+        let time: u64 = (trace.tables.tasks.iter())
+            .map(|t| t.end_ns - t.start_ns)
+            .sum();
+        for panel in ["nodes", "depth"] {
+            let scene = draw(named(panel), &trace, &PanelOptions::default());
+            // The rule of all workers says how high a worker is.
+            let rule = shapes(&scene, "rules").next().expect("a rule");
+            let axis = shapes(&scene, "values").filter_map(|shape| match shape {
+                Shape::Polyline { points, .. } if points[0].0 == points[1].0 => Some(points[1].1),
+                _ => None,
+            });
+            let below = axis.fold(0.0, f64::max);
+            let worker = (below - points(rule)[0].1) / trace.tables.workers.len() as f64;
+            let drawn: f64 = shapes(&scene, "curves").map(|s| area_of(&points(s))).sum();
+            let expected = time as f64 * unit(&trace) * worker;
+            assert!(
+                (drawn - expected).abs() < 1e-3 * expected,
+                "{panel} of seed {seed}: {drawn} for {expected}"
+            );
+        }
+    }
+}
+
+#[test]
+fn states_and_the_longest_chain_are_as_wide_as_their_times() {
+    for seed in 0..6 {
+        let trace = random(Size::small(seed));
+        let unit = unit(&trace);
+        let time: u64 = (trace.tables.tasks.iter())
+            .map(|t| t.end_ns - t.start_ns)
+            .sum();
+        let scene = draw(named("states"), &trace, &PanelOptions::default());
+        let wide = |wanted| -> f64 {
+            let boxes = shapes(&scene, "spans").filter_map(|shape| match shape {
+                Shape::Rect { area, fill, .. } if *fill == wanted => Some(area.w),
+                _ => None,
+            });
+            boxes.sum()
+        };
+        let (drawn, expected) = (wide(palette::EXECUTING), time as f64 * unit);
+        // Parts of a unit take the kind that has most of it.
+        assert!(
+            (drawn - expected).abs() < 0.02 * expected,
+            "seed {seed}: {drawn} for {expected}"
+        );
+
+        let path = treeqr_profiling::account::critical_path(&trace);
+        let scene = draw(named("gantt"), &trace, &PanelOptions::default());
+        let drawn: f64 = shapes(&scene, "chain")
+            .map(|shape| match shape {
+                // Drawn inside the task.
+                Shape::Outline { area, .. } => area.w + 1.2,
+                Shape::Rect { area, .. } => area.w,
+                other => panic!("{other:?}"),
+            })
+            .sum();
+        let expected = path.length_ns as f64 * unit;
+        assert!(
+            (drawn - expected).abs() < 0.5,
+            "seed {seed}: {drawn} for {expected}"
+        );
+    }
+}
+
+#[test]
+fn solves_do_not_lengthen_the_lives_of_fronts() {
+    let before = random(Size::small(3));
+    let begin = before.tables.tasks.iter().map(|t| t.submit_ns).min();
+    let begin = begin.unwrap().min(before.manifest.run.begin_ns);
+    let last = before.tables.tasks.iter().map(|t| t.end_ns).max().unwrap() - begin;
+    let after = with_solves(before.clone());
+    let options = PanelOptions {
+        to_ns: Some(last),
+        ..PanelOptions::default()
+    };
+    let scenes = [&before, &after].map(|trace| draw(named("tree"), trace, &options));
+    // The whole run has solves, each as a mark of its own.
+    let whole = draw(named("tree"), &after, &PanelOptions::default());
+    assert!(shapes(&whole, "solves").count() > 0);
+    let lives = |scene: &Scene| -> Vec<Vec<(f64, f64)>> {
+        // From left to right; with another line in the legend they lie lower.
+        let lives = shapes(scene, "lives").map(points);
+        lives
+            .map(|points| points.iter().map(|p| (p.0, 0.0)).collect())
+            .collect()
+    };
+    assert!(!lives(&scenes[0]).is_empty());
+    assert_eq!(lives(&scenes[0]), lives(&scenes[1]));
+}
+
+#[test]
+fn what_was_not_recorded_is_said_and_what_was_is_seen() {
+    let options = PanelOptions::default();
+    let alone = random(Size {
+        seed: 5,
+        tasks: 60,
+        cpus: 2,
+        devices: 0,
+    });
+    let said = [
+        ("transfers", "There was no device"),
+        ("switches", "--record kernel"),
+        ("counters", "--record counters"),
+    ];
+    for (panel, words) in said {
+        let scene = draw(named(panel), &alone, &options);
+        assert!(
+            texts(&scene).iter().any(|text| text.contains(words)),
+            "{panel}"
+        );
+        assert!(scene.groups.iter().all(|group| group.name != "time"));
+    }
+    let mut denied = alone.clone();
+    denied.manifest.modules.push(ModuleFacts {
+        module: "kernel".into(),
+        missing: vec!["context switches: not allowed here".into()],
+        lost_records: 0,
+    });
+    let scene = draw(named("switches"), &denied, &options);
+    let why = "context switches: not allowed here";
+    assert!(texts(&scene).iter().any(|text| text.contains(why)));
+
+    // One preemption of a nanosecond among a hundred sleeps.
+    let mut trace = alone;
+    let end = trace.tables.tasks.iter().map(|t| t.end_ns).max().unwrap();
+    for k in 0..100 {
+        let preempted = k == 50;
+        trace.tables.switches.push(Switch {
+            worker: Some(1),
+            out_ns: k * end / 100,
+            in_ns: Some(k * end / 100 + if preempted { 1 } else { end / 100 }),
+            from_unit: 0,
+            to_unit: Some(0),
+            reason: if preempted {
+                SwitchReason::Preempted
+            } else {
+                SwitchReason::Voluntary
+            },
+        });
+    }
+    let scene = draw(named("switches"), &trace, &options);
+    let red = shapes(&scene, "spans").filter(|shape| {
+        matches!(shape, Shape::Rect { area, fill, .. } if fill.to_string() == "#cc3311" && area.w >= 1.0)
+    });
+    assert_eq!(red.count(), 1);
+    assert!(texts(&scene).contains(&"preempted: 1"));
+}
+
+#[test]
+fn bars_are_as_high_as_their_counts() {
+    let trace = random(Size {
+        seed: 8,
+        tasks: 400,
+        cpus: 3,
+        devices: 1,
+    });
+    let tasks = |of: &dyn Fn(&Task) -> bool| trace.tables.tasks.iter().filter(|t| of(t)).count();
+    let scene = draw(named("histogram"), &trace, &PanelOptions::default());
+    let mut seen = 0;
+    for plot in scene.groups.iter().filter(|group| group.name == "plot") {
+        let texts: Vec<_> = (plot.shapes.iter())
+            .filter_map(|shape| match shape {
+                Shape::Text(text) => Some(text),
+                _ => None,
+            })
+            .collect();
+        let name = &texts.iter().find(|text| text.bold).expect("a name").text;
+        // Labels of the axis: 0 at the bottom, the largest count at the top.
+        let labels = texts
+            .iter()
+            .filter_map(|t| Some((t.y, t.text.parse::<f64>().ok()?)));
+        let labels: Vec<_> = labels.collect();
+        let [(bottom, _), (top, most)] = labels[..] else {
+            panic!("{labels:?}");
+        };
+        let heights = plot.shapes.iter().filter_map(|shape| match shape {
+            Shape::Rect { area, .. } => Some(area.h),
+            _ => None,
+        });
+        let drawn = heights.sum::<f64>() / (bottom - top) * most;
+        let codelet = CODELETS.iter().position(|c| c.0 == name).expect("known") as u16;
+        let expected = tasks(&|t| t.codelet == codelet);
+        assert!(
+            (drawn - expected as f64).abs() < 0.01 * expected as f64,
+            "{name}: {drawn} for {expected}"
+        );
+        seen += expected;
+    }
+    assert_eq!(seen, trace.tables.tasks.len());
+}
+
+#[test]
+fn pages_below_each_other_are_one() {
+    let trace = random(Size::small(2));
+    let pages = ["gantt", "tree"].map(|name| draw(named(name), &trace, &PanelOptions::default()));
+    let [first, second] = &pages;
+    let both = Scene::stacked(pages.to_vec());
+    assert_eq!(both.height, first.height + second.height);
+    assert_eq!(both.shapes(), first.shapes() + second.shapes());
+    let lowest = |scene: &Scene| {
+        let shapes = scene.groups.iter().flat_map(|group| &group.shapes);
+        shapes.flat_map(points).map(|p| p.1).fold(0.0, f64::max)
+    };
+    assert!((lowest(&both) - (first.height + lowest(second))).abs() < 1e-9);
 }

@@ -1,14 +1,19 @@
 //! Faults on purpose, for tests: what a run does when something goes wrong must be seen at every place where it can.
 //!
-//! Takes which task shall panic and which allocation shall fail; says when it is time. Knows no task but its number.
+//! Takes which task shall panic, which allocation shall fail and which worker shall be slow; says when it is time. Knows no task
+//! but its number.
 
 use crate::sync::{AtomicU64, Ordering};
+use std::time::Instant;
 
 /// Which faults a run shall have; none by default. Tests run all `k` of a small problem.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Faults {
     /// This task, by its place in the order of submission from 0, panics instead of running.
     pub panic_in_task: Option<u32>,
+    /// This worker takes so many times as long for each task, by waiting when it is done: a core that is slow. No results
+    /// depend on it.
+    pub slow_worker: Option<(usize, u32)>,
     /// This allocation of a buffer by a task fails, counted from 0 as they happen, over all workers.
     pub fail_allocation: Option<u64>,
 }
@@ -32,6 +37,25 @@ impl ActiveFaults {
         if self.faults.panic_in_task == Some(id) {
             panic!("a fault was asked for in task {id}");
         }
+    }
+
+    /// Makes a task of `worker` take longer, of what `begin` gave.
+    pub(crate) fn after_task(&self, worker: usize, begin: Option<Instant>) {
+        if let (Some((_, factor)), Some(begin)) = (self.slow(worker), begin) {
+            let until = begin + begin.elapsed() * factor;
+            while Instant::now() < until {
+                std::hint::spin_loop();
+            }
+        }
+    }
+
+    /// The beginning of a task of `worker`, where that matters.
+    pub(crate) fn before_task(&self, worker: usize) -> Option<Instant> {
+        self.slow(worker).map(|_| Instant::now())
+    }
+
+    fn slow(&self, worker: usize) -> Option<(usize, u32)> {
+        self.faults.slow_worker.filter(|slow| slow.0 == worker)
     }
 
     /// Whether the allocation that is about to happen shall fail.

@@ -90,7 +90,8 @@ pub enum SolveError {
         /// Length of each.
         nrows: usize,
     },
-    /// A diagonal entry of R that is negligible: the columns are linearly dependent to working accuracy.
+    /// A diagonal entry of R that is negligible: the columns are linearly dependent to working accuracy. Only where
+    /// [`Deficient::Refuse`](crate::Deficient::Refuse) asks for it.
     #[error(
         "the matrix is rank-deficient: {what} {index} depends on those eliminated before it (|R_kk| = {pivot:.1e}, negligible below {tolerance:.1e})"
     )]
@@ -103,6 +104,14 @@ pub enum SolveError {
         pivot: f64,
         /// The tolerance it was held against.
         tolerance: f64,
+    },
+    /// Numbers that overflow, or become NaN, on the way.
+    #[error("the factorization overflows: R is not finite in the {what} {index}")]
+    Overflow {
+        /// `column`, or `row` when A is wide.
+        what: &'static str,
+        /// The column (or row) of A, from 1.
+        index: usize,
     },
     /// Factors that were made without Q, or without a right-hand side, asked for what needs it.
     #[error("{what} needs Q, which was not kept: factorize with `keep_q`")]

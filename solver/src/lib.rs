@@ -34,6 +34,7 @@
 //! | `analysis` | pattern to [`Symbolic`]: ordering, tree, fronts, tiles, groups |
 //! | `plan` | handles and tasks of one run; [`Prediction`] |
 //! | `numeric` | the codelets, [`factorize`], [`Factors`] |
+//! | `rank` | columns that depend on others: Heath's method, [`Rank`], minimum norm |
 //! | `solve` | R, Q and their adjoints as tasks over the tree; x; [`quality`] |
 //!
 //! W is the matrix that is factorized: A when it is square or tall, A^H when it is wide. This crate knows no file, no
@@ -44,6 +45,7 @@ mod error;
 mod numeric;
 mod options;
 mod plan;
+mod rank;
 mod solve;
 mod symbolic;
 
@@ -56,5 +58,9 @@ pub use numeric::{
 };
 pub use options::Options;
 pub use plan::{CODELETS, GraphTask, Prediction, RunShape, TaskGeometry, TaskGraph};
-pub use solve::{Quality, Rotated, SOLVE_CODELETS, SolveOptions, quality};
+pub use rank::{Deficient, Rank};
+pub use solve::{
+    Quality, Rotated, SOLVE_CODELETS, SolveOptions, SolvePlan, quality, quality_deficient,
+    solve_geometry,
+};
 pub use symbolic::{Front, FrontTiles, Problem, Symbolic};

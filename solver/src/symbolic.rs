@@ -170,6 +170,8 @@ pub struct Symbolic {
     pub(crate) units: Vec<Unit>,
     /// Unit of every front.
     pub(crate) unit_of: Vec<u32>,
+    /// Rows of the factorized matrix that are no rows of R: see [`Symbolic::rest_rows`].
+    pub(crate) rest_rows: usize,
     pub(crate) ordering: &'static str,
     pub(crate) ordering_why: String,
     pub(crate) steps: Vec<(&'static str, Duration)>,
@@ -223,6 +225,12 @@ impl Symbolic {
     /// Why that ordering; empty when it was asked for by name.
     pub fn ordering_why(&self) -> &str {
         &self.ordering_why
+    }
+
+    /// Rows that the factorized matrix has besides those of R, and so entries of [`Rotated::rest`](crate::Rotated::rest): its rows
+    /// less its columns, and one more for every column to which the pattern leaves no row. (These get a row of zeros.)
+    pub fn rest_rows(&self) -> usize {
+        self.rest_rows
     }
 
     /// Columns that gave a row of R without any work.

@@ -1,5 +1,5 @@
-//! Random patterns of every shape: a solution that is right by an independent dense computation, or an error that names a
-//! dependent column; never NaN, never a panic.
+//! Random patterns of every shape and rank: rank and solutions are right by an independent dense computation; never NaN, never
+//! a panic.
 
 mod common;
 use common::*;
@@ -7,7 +7,7 @@ use faer::prelude::*;
 use proptest::prelude::*;
 use std::sync::Arc;
 use treeqr_matrices::Csc;
-use treeqr_solver::{Options, SolveError, analyse, factorize, quality};
+use treeqr_solver::{Deficient, FactorOptions, Options, SolveError, analyse, factorize, quality};
 
 /// A sparse matrix from triplets that proptest can shrink; values are small integers, so exact dependence happens.
 fn matrix() -> impl Strategy<Value = Csc<f64>> {
@@ -93,33 +93,78 @@ fn by_svd(a: &Csc<f64>, b: &[f64]) -> (Vec<f64>, usize, f64) {
     (x, rank, smallest)
 }
 
+fn norm(x: &[f64]) -> f64 {
+    x.iter().map(|v| v * v).sum::<f64>().sqrt()
+}
+
+/// The residual norm of x.
+fn residual(a: &Csc<f64>, x: &[f64], b: &[f64]) -> f64 {
+    let mut r = b.to_vec();
+    a.mul_add(-1.0, x, &mut r);
+    norm(&r)
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 600, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn right_or_an_error_that_names_a_column(a in matrix(), o in tiles(), seed in 0u64..1000) {
+    fn ranks_and_solutions_are_those_of_the_svd(a in matrix(), o in tiles(), seed in 0u64..1000) {
         let b: Vec<f64> = vector(seed, a.nrows());
         let (expected, rank, conditioning) = by_svd(&a, &b);
         let full = a.nrows().min(a.ncols());
         let symbolic = Arc::new(analyse(a.pattern(), &o).expect("a matrix with rows and columns"));
-        let result = factorize(&symbolic, &a, &[], 0, &run_options(2, true), &());
-        match result {
-            Ok(factored) => {
-                prop_assert_eq!(rank, full, "a rank-deficient matrix was taken for one of full rank");
-                let x = factored.factors.solve(&b, 1).expect("finite");
+        for deficient in [Deficient::Basic, Deficient::MinimumNorm] {
+            let options = FactorOptions { deficient, ..run_options(2, true) };
+            let factors = factorize(&symbolic, &a, &[], 0, &options, &()).expect("finite").factors;
+            prop_assert_eq!(factors.rank(), rank);
+            prop_assert_eq!(factors.dead_columns().len(), full - rank);
+            prop_assert!(factors.dropped_norm() <= factors.rank_details().tolerance * (full as f64).sqrt());
+            let mut solutions = vec![factors.solve(&b, 1).expect("finite")];
+            if !symbolic.transposed() {
+                // b carried along, nothing of Q kept.
+                let options = FactorOptions { keep_q: false, ..options };
+                let lean = factorize(&symbolic, &a, &b, 1, &options, &()).expect("finite").factors;
+                prop_assert_eq!(lean.rank_details(), factors.rank_details());
+                solutions.push(lean.solution().expect("finite"));
+            }
+            for x in solutions {
                 prop_assert!(x.iter().all(|v| v.is_finite()));
-                let norm = expected.iter().map(|v| v * v).sum::<f64>().sqrt().max(1e-3);
-                for (p, q) in x.iter().zip(&expected) {
-                    prop_assert!((p - q).abs() <= 1e-11 * norm / (conditioning * conditioning), "{} and {}", p, q);
+                let scale = norm(&expected).max(1e-3);
+                let shortest = rank == full || symbolic.transposed() || deficient == Deficient::MinimumNorm;
+                if shortest {
+                    for (p, q) in x.iter().zip(&expected) {
+                        prop_assert!((p - q).abs() <= 1e-11 * scale / (conditioning * conditioning), "{} and {}", p, q);
+                    }
+                } else {
+                    let dead = factors.dead_columns().iter();
+                    prop_assert!(dead.clone().all(|&j| x[j as usize] == 0.0));
                 }
-                // ||A' r|| is rounding of the size of ||A|| (||A|| ||x|| + ||b||), however small r is.
+                // As small a residual as that of the SVD, and orthogonal to the columns, up to rounding of the size of
+                // ||A|| (||A|| ||x|| + ||b||), however small r is.
                 let q = quality(&a, &x, &b);
-                let scale = a.norm_frobenius() * q.solution_norm + b.iter().map(|v| v * v).sum::<f64>().sqrt();
-                let bound = if q.consistent { 1e-13 } else { 1e-14 * scale / q.residual_norm };
-                prop_assert!(q.normal_residual <= bound, "{:?}", q);
+                let size = a.norm_frobenius() * q.solution_norm + norm(&b);
+                let best = residual(&a, &expected, &b);
+                prop_assert!((q.residual_norm - best).abs() <= 1e-12 * size / conditioning, "{} and {}", q.residual_norm, best);
+                if rank == full {
+                    let bound = if q.consistent { 1e-13 } else { 1e-14 * size / q.residual_norm };
+                    prop_assert!(q.normal_residual <= bound, "{:?}", q);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn refused_columns_depend_on_others(a in matrix(), o in tiles()) {
+        let rank = by_svd(&a, &vec![0.0; a.nrows()]).1;
+        let symbolic = Arc::new(analyse(a.pattern(), &o).expect("a matrix with rows and columns"));
+        let options = FactorOptions { deficient: Deficient::Refuse, ..run_options(2, true) };
+        match factorize(&symbolic, &a, &[], 0, &options, &()) {
+            Ok(factored) => {
+                prop_assert_eq!(rank, a.nrows().min(a.ncols()));
+                prop_assert_eq!(factored.factors.rank(), rank);
             }
             Err(SolveError::RankDeficient { what, index, .. }) => {
-                prop_assert!(rank < full, "a matrix of full rank (condition {:e}) was refused", conditioning);
+                prop_assert!(rank < a.nrows().min(a.ncols()));
                 prop_assert_eq!(what, if a.nrows() < a.ncols() { "row" } else { "column" });
                 // Leaving the named one out must leave the rank as it is: it depends on the others.
                 prop_assert!(depends(&a, what, index - 1), "{} {} does not depend on the others", what, index);
@@ -151,28 +196,18 @@ fn special_shapes() {
         let a = Csc::from_triplets(m, n, i, j, v).expect("in range");
         let symbolic = Arc::new(analyse(a.pattern(), &options(|_| ())).expect("analysis"));
         factorize(&symbolic, &a, &[], 0, &run_options(1, true), &())
-            .map(|f| f.factors.solve(b, 1).expect("solve"))
+            .map(|f| (f.factors.solve(b, 1).expect("solve"), f.factors.rank()))
+            .expect("finite")
     };
-    assert_eq!(
-        solve(1, 1, &[0], &[0], &[2.0], &[6.0]).expect("regular"),
-        [3.0]
-    );
-    let text = |r: Result<Vec<f64>, SolveError>| r.expect_err("singular").to_string();
-    assert!(text(solve(1, 1, &[0], &[0], &[0.0], &[1.0])).contains("column 1"));
-    assert!(
-        text(solve(
-            3,
-            2,
-            &[0, 1, 2],
-            &[0, 0, 0],
-            &[1.0, 2.0, 3.0],
-            &[1.0; 3]
-        ))
-        .contains("column 2")
-    );
-    assert!(text(solve(2, 2, &[], &[], &[], &[1.0; 2])).contains("column"));
-    assert!(text(solve(2, 3, &[0, 0], &[0, 2], &[1.0, 1.0], &[1.0; 2])).contains("row 2"));
-    let wide = solve(1, 3, &[0, 0], &[0, 2], &[3.0, 4.0], &[25.0]).expect("full row rank");
+    assert_eq!(solve(1, 1, &[0], &[0], &[2.0], &[6.0]), (vec![3.0], 1));
+    assert_eq!(solve(1, 1, &[0], &[0], &[0.0], &[1.0]), (vec![0.0], 0));
+    let (x, rank) = solve(3, 2, &[0, 1, 2], &[0, 0, 0], &[1.0, 2.0, 3.0], &[1.0; 3]);
+    assert!(rank == 1 && (x[0] - 6.0 / 14.0).abs() < 1e-15 && x[1] == 0.0);
+    assert_eq!(solve(2, 2, &[], &[], &[], &[1.0; 2]), (vec![0.0; 2], 0));
+    let (x, rank) = solve(2, 3, &[0, 0], &[0, 2], &[1.0, 1.0], &[1.0; 2]);
+    assert!(rank == 1 && (x[0] - 0.5).abs() < 1e-15 && x[1] == 0.0 && (x[2] - 0.5).abs() < 1e-15);
+    let (wide, rank) = solve(1, 3, &[0, 0], &[0, 2], &[3.0, 4.0], &[25.0]);
+    assert_eq!(rank, 1);
     assert!(
         (wide[0] - 3.0).abs() < 1e-14 && wide[1] == 0.0 && (wide[2] - 4.0).abs() < 1e-14,
         "{wide:?}"

@@ -1,13 +1,16 @@
 //! Subcommands, flags and help texts. Names of schedulers and orderings come from their tables.
 
 use super::bench::BenchArgs;
-use super::input::{OrderingChoice, OrderingParser, PrioritiesChoice, scheduler_parser};
+use super::input::{
+    OrderingChoice, OrderingParser, PrioritiesChoice, SolutionChoice, rank_tolerance,
+    scheduler_parser,
+};
 use super::limits::{memory_limit, memory_size};
 use super::plot::PlotArgs;
 use super::report::ReportArgs;
 use super::trace::args::TraceCommand;
 use clap::builder::NonEmptyStringValueParser;
-use clap::{Args, Parser, Subcommand};
+use clap::{ArgGroup, Args, Parser, Subcommand};
 use clap_complete::Shell;
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
@@ -20,7 +23,7 @@ pub const EXIT_CODES: &str = "\
 Exit codes:
   0  solved
   1  bad input or use: a file, a value, a flag
-  2  could not be solved: not of full rank, out of memory
+  2  could not be solved: out of memory, numbers that overflow
   3  stopped, as by Ctrl-C";
 
 /// Sparse linear least squares by a task-based multifrontal QR factorization
@@ -81,7 +84,8 @@ pub enum Command {
 /// Solve A x = b: least squares, minimum norm or square, by the shape of A
 ///
 /// Minimises ||b - A x|| where A has more rows than columns, finds the shortest x with A x = b where it has fewer, and
-/// the x with A x = b where it is square. A must have full rank.
+/// the x with A x = b where it is square. Where columns (rows, of a wide A) depend on each other, finds a least-squares
+/// solution all the same: --solution says which.
 #[derive(Args)]
 #[command(after_help = format!("Examples:
   treeqr solve A.mtx.gz
@@ -90,12 +94,15 @@ pub enum Command {
   treeqr solve A.mtx --threads 4 --scheduler prio --ordering metis --json | jq .times_s
   treeqr solve A.mtx --memory-limit 1.1x --subtree-workers 2
   treeqr solve A.mtx --trace A.trace
+  treeqr solve A.mtx --solution min-norm --rank-tolerance 1e-8
+  treeqr solve A.mtx --report A.html
   treeqr solve A.mtx --scheduler dmdas --emulate-device cuda0:speed=8,bandwidth=12GB/s
 
 --json prints one object. With several right-hand sides solution_norm, residual_norm and
 normal_residual are the largest over them. normal_residual is ||A'r|| / (||A||_F ||r||) with
 r = b - A x, or ||r|| / (||A||_F ||x|| + ||b||) where A x = b can be had. gflops is flops over the
-time of the factorization; rank is that of the shape, since all else is refused.
+time of the factorization. dead_columns are those (rows, of a wide A) that were dropped because they
+depend on others, from 1; dropped_norm is the Frobenius norm of what was left of them.
 
 {EXIT_CODES}"))]
 pub struct SolveArgs {
@@ -108,6 +115,15 @@ pub struct SolveArgs {
     /// Where x goes; a file of that name is replaced when x is complete, and not before
     #[arg(long, short, value_name = "x.mtx")]
     pub output: Option<PathBuf>,
+    /// Which of all least-squares solutions x is where A lacks rank: basic, zero in the columns that are dropped, or
+    /// min-norm, the shortest, which takes a second factorization. A wide A has min-norm always
+    #[arg(long, value_name = "basic|min-norm", default_value = "basic")]
+    #[arg(hide_possible_values = true)]
+    pub solution: SolutionChoice,
+    /// A column of which no more than this is left, when those before it are taken away, is dropped [default: 20 (m + n)
+    /// eps times the largest norm of a column]
+    #[arg(long, value_name = "SIZE", value_parser = rank_tolerance)]
+    pub rank_tolerance: Option<f64>,
     #[command(flatten)]
     pub analysis: AnalysisArgs,
     #[command(flatten)]
@@ -121,13 +137,17 @@ pub struct SolveArgs {
 
 /// What is kept of the record.
 #[derive(Args)]
+#[command(group(ArgGroup::new("kept").args(["trace", "report"]).multiple(true)))]
 pub struct TraceArgs {
     /// Keep what was recorded of every task, as Parquet tables in this new folder; `treeqr trace` reads it. A run that fails
     /// leaves one too, marked as such
     #[arg(long, value_name = "DIR")]
     pub trace: Option<PathBuf>,
-    /// Replace the trace that is there
-    #[arg(long, requires = "trace")]
+    /// Show what was recorded as a page for a browser, as `treeqr report` does of a trace
+    #[arg(long, value_name = "FILE.html")]
+    pub report: Option<PathBuf>,
+    /// Replace the trace, or the page, that is there
+    #[arg(long, requires = "kept")]
     pub force: bool,
     /// What to record besides, with commas: kernel (context switches of the threads), counters (of every task; or some by name,
     /// counters:page-faults,cycles). What the system does not have or allow is said in the trace
@@ -136,7 +156,7 @@ pub struct TraceArgs {
         value_name = "MODULE,...",
         default_value = "",
         hide_default_value = true,
-        requires = "trace"
+        requires = "kept"
     )]
     #[arg(value_parser = |text: &str| Modules::parse(text))]
     pub record: Modules,

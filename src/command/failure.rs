@@ -120,9 +120,9 @@ impl From<Error> for Failure {
             Error::Load(LoadError::NoPart { part, .. }) if part == "rhs" => {
                 plain.hint("without --rhs, b is all ones")
             }
-            Error::Solve(SolveError::RankDeficient { what, .. }) => plain.hint(format!(
-                "only full rank can be solved so far: drop the {what}, or add equations that fix it"
-            )),
+            Error::Solve(SolveError::Overflow { .. }) => {
+                plain.hint("the numbers are too large: divide the matrix by a power of ten")
+            }
             Error::Solve(SolveError::Run(RunError::Cancelled)) => Failure::stopped(),
             Error::Solve(SolveError::Run(RunError::OutOfMemory { .. })) => plain
                 .hint("`treeqr analyse` tells what is needed; another --ordering may need less"),
@@ -145,7 +145,10 @@ fn missing(plain: Failure, path: &str) -> Failure {
 fn code(error: &Error) -> u8 {
     match error {
         Error::Solve(
-            SolveError::RankDeficient { .. } | SolveError::TooLarge { .. } | SolveError::Run(_),
+            SolveError::RankDeficient { .. }
+            | SolveError::Overflow { .. }
+            | SolveError::TooLarge { .. }
+            | SolveError::Run(_),
         ) => UNSOLVED,
         Error::Analyse(AnalyseError::OrderingFailed { .. }) => UNSOLVED,
         // A disk that was full at the end, not a name that was wrong from the beginning.

@@ -56,6 +56,7 @@ fn bound_row(page: &mut Page, trace: &Trace) {
 /// What a cause is called here.
 fn cause(name: &str) -> &str {
     match name {
+        "between_runs" => "between factorization and solve",
         "before_first" => "before the first task",
         "after_last" => "after the last task",
         "preempted" => "the system ran something else",
@@ -99,7 +100,7 @@ fn anomaly_rows(page: &mut Page, trace: &Trace) {
         .iter()
         .map(|a| a.duration_ns as f64 - a.expected_ns)
         .sum();
-    let by_chance = (1.0 - models.level) / 2.0 * measured as f64;
+    let by_chance = models.expected_anomalies();
     page.row(
         "Slow tasks",
         &format!(

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use treeqr::matrices::{Loaded, Source};
 use treeqr::runtime::{Config, ModelStore, SCHEDULERS, SchedulerEntry, schedulers};
 use treeqr::solver::{AUTO, AnalyseError, ORDERINGS, Priorities};
-use treeqr::{Dense, FactorOptions, Options, read_dense};
+use treeqr::{Deficient, Dense, FactorOptions, Options, read_dense};
 
 /// A scheduler by its name.
 #[derive(Clone)]
@@ -155,6 +155,32 @@ impl From<PrioritiesChoice> for Priorities {
             PrioritiesChoice::Fixed => Priorities::Fixed,
             PrioritiesChoice::Models => Priorities::Models,
         }
+    }
+}
+
+/// `--solution`.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+pub enum SolutionChoice {
+    /// Zero in the columns that are dropped.
+    Basic,
+    /// The shortest.
+    MinNorm,
+}
+
+impl From<SolutionChoice> for Deficient {
+    fn from(choice: SolutionChoice) -> Self {
+        match choice {
+            SolutionChoice::Basic => Deficient::Basic,
+            SolutionChoice::MinNorm => Deficient::MinimumNorm,
+        }
+    }
+}
+
+/// A size that is none: not negative, and a number.
+pub fn rank_tolerance(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(size) if size.is_finite() && size >= 0.0 => Ok(size),
+        _ => Err("a tolerance is a number, zero or larger, such as 1e-8".to_owned()),
     }
 }
 

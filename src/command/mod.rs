@@ -5,7 +5,9 @@
 //! | `cli` | subcommands, flags and help texts |
 //! | `solve` | `treeqr solve`: the whole way, with its summary and JSON |
 //! | `bench` | `treeqr bench`: schedulers compared, with statistics, table, JSON and CSV |
-//! | `plot`, `report`, `findings` | `treeqr plot`: pictures of a trace; `treeqr report`: a run on one screen, with what it could have been |
+//! | `plot`, `report`, `findings`, `hints` | `treeqr plot`: pictures of a trace; `treeqr report`: a run on one screen, with what it could have been and why it was not |
+//! | `compared` | `treeqr report A B`: two runs side by side |
+//! | `html` | the report as a page for a browser, by `treeqr report` and `treeqr solve` |
 //! | `trace` | `treeqr trace`: what is in a trace, its rules, parts and differences |
 //! | `analyse`, `info`, `gallery`, `lists` | the other subcommands |
 //! | `input` | matrices, right-hand sides and orders from the words of the command line |
@@ -22,9 +24,12 @@ mod bar;
 mod bars;
 mod bench;
 mod cli;
+mod compared;
 mod failure;
 mod findings;
 mod gallery;
+mod hints;
+mod html;
 mod info;
 mod input;
 mod limits;

@@ -72,6 +72,14 @@ impl Page {
         }
     }
 
+    /// As [`Self::prose`], in one style.
+    pub fn styled(&mut self, label: &str, text: &str, style: Style) {
+        for (i, line) in broken(text, width() - LABEL - 3).iter().enumerate() {
+            let label = if i == 0 { label } else { "" };
+            self.row(label, &format!("{style}{line}{style:#}"));
+        }
+    }
+
     /// A text without colours, set in by four columns and broken into lines.
     pub fn indented(&mut self, text: &str) {
         for line in broken(text, width() - 4) {
@@ -83,6 +91,13 @@ impl Page {
     pub fn indented_by_two(&mut self, text: &str) {
         for line in broken(text, width() - 2) {
             self.plain(&format!("  {line}"));
+        }
+    }
+
+    /// As [`Self::indented_by_two`], all in one style.
+    pub fn sentence(&mut self, style: Style, text: &str) {
+        for line in broken(text, width() - 2) {
+            self.plain(&format!("  {style}{line}{style:#}"));
         }
     }
 

@@ -10,6 +10,7 @@ use clap::{Args, ValueEnum};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use treeqr::profiling::models;
+use treeqr::profiling::panels::scene::Scene;
 use treeqr::profiling::panels::{
     self, PANELS, PanelEntry, PanelError, PanelOptions, SIDES, check_target,
 };
@@ -20,7 +21,8 @@ use treeqr::profiling::trace::Trace;
 #[command(after_help = format!("Examples:
   treeqr plot A.trace --panel gantt
   treeqr plot A.trace --panel tree --format png --size 1600x1200 -o tree.png
-  treeqr plot A.trace --panel gantt --anomalies
+  treeqr plot A.trace --panel gantt,tree,memory -o together.svg
+  treeqr plot A.trace --panel tree --step 5ms --classes
   treeqr plot A.trace --panel all --from 10ms --to 25ms -o pictures
 
 Panels:
@@ -31,9 +33,16 @@ pub struct PlotArgs {
     /// The trace
     #[arg(value_name = "TRACE")]
     pub trace: PathBuf,
-    /// Which panel, or `all`
-    #[arg(long, value_name = "NAME", value_parser = panel_parser(), hide_possible_values = true)]
-    pub panel: String,
+    /// Which panel; several, by commas, are one picture, below each other; `all` gives a picture each
+    #[arg(
+        long,
+        value_name = "NAME,...",
+        value_delimiter = ',',
+        required = true,
+        value_parser = panel_parser(),
+        hide_possible_values = true
+    )]
+    pub panel: Vec<String>,
     /// svg, or png with --scale pixels a unit
     #[arg(
         long,
@@ -54,12 +63,22 @@ pub struct PlotArgs {
     /// Up to this time
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub to: Option<u64>,
+    /// Length of the steps of time in which loads and speeds are means [default: as short as can be seen]
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    pub step: Option<u64>,
     /// The picture; for `all` the folder of the pictures [default: NAME.svg or NAME.png, here]
     #[arg(long, short, value_name = "FILE|DIR")]
     pub output: Option<PathBuf>,
-    /// Show the tasks that took longer than the 95 % interval of their kind strong, and the others pale (gantt, durations)
+    /// Show the tasks that took longer than the 95 % interval of their kind strong, and the others pale
+    /// (gantt, tree), even where there are no more of them than chance explains
     #[arg(long)]
     pub anomalies: bool,
+    /// Show no task stronger than others
+    #[arg(long, conflicts_with = "anomalies")]
+    pub plain: bool,
+    /// Loads in the tree as 0, 50 or 100 % of all workers, instead of as they are
+    #[arg(long)]
+    pub classes: bool,
     /// Replace pictures that are there
     #[arg(long)]
     pub force: bool,
@@ -103,31 +122,38 @@ fn size(text: &str) -> Result<(u32, u32), String> {
     }
 }
 
-/// Tasks above the prediction interval of their model.
-fn slow_tasks(trace: &Trace) -> BTreeSet<u32> {
+/// Tasks above the prediction interval of their model: where there are more than chance explains, or always.
+fn slow_tasks(trace: &Trace, always: bool) -> BTreeSet<u32> {
     let models = models::fit(&trace.tables, models::LEVEL);
-    models.anomalies().iter().map(|a| a.task).collect()
+    let shown = always || models.beyond_chance();
+    let slow = models.anomalies().iter().filter(|_| shown);
+    slow.map(|anomaly| anomaly.task).collect()
 }
 
 /// Draws, and tells what was written.
 pub fn run(args: &PlotArgs) -> Result<(), Failure> {
     let ending = args.format.ending();
-    let name = |panel: &PanelEntry| format!("{}.{ending}", panel.name);
-    let all = args.panel == "all";
-    let chosen = PANELS
-        .iter()
-        .filter(|panel| all || panel.name == args.panel);
-    let targets: Vec<(&PanelEntry, PathBuf)> = chosen
-        .map(|panel| {
-            let path = match (&args.output, all) {
-                (Some(folder), true) => folder.join(name(panel)),
-                (Some(file), false) => file.clone(),
-                (None, _) => name(panel).into(),
-            };
-            (panel, path)
-        })
-        .collect();
-    for (_, path) in &targets {
+    let all = args.panel.iter().any(|name| name == "all");
+    // Each picture by the panels that are on it.
+    let pictures: Vec<Vec<&'static PanelEntry>> = match all {
+        true => PANELS.iter().map(|panel| vec![panel]).collect(),
+        false => {
+            let names = args.panel.iter();
+            vec![names.filter_map(|name| PanelEntry::named(name)).collect()]
+        }
+    };
+    let target = |panels: Vec<&'static PanelEntry>| {
+        let names: Vec<&str> = panels.iter().map(|panel| panel.name).collect();
+        let file = format!("{}.{ending}", names.join("-"));
+        let path = match (&args.output, all) {
+            (Some(folder), true) => folder.join(file),
+            (Some(file), false) => file.clone(),
+            (None, _) => file.into(),
+        };
+        (panels, names.join(", "), path)
+    };
+    let targets: Vec<_> = pictures.into_iter().map(target).collect();
+    for (_, _, path) in &targets {
         check_target(path, args.force).map_err(failure)?;
     }
     let trace = open_whole(&args.trace)?;
@@ -135,20 +161,24 @@ pub fn run(args: &PlotArgs) -> Result<(), Failure> {
         size: args.size,
         from_ns: args.from,
         to_ns: args.to,
-        marked: match args.anomalies {
-            true => slow_tasks(&trace),
-            false => BTreeSet::new(),
+        marked: match args.plain {
+            true => BTreeSet::new(),
+            false => slow_tasks(&trace, args.anomalies),
         },
+        step_ns: args.step,
+        load_classes: args.classes,
     };
     let mut written = Vec::new();
-    for (panel, path) in targets {
-        let scene = panel.draw(&trace, &options).map_err(failure)?;
+    for (panels, names, path) in targets {
+        let pages = panels.iter().map(|panel| panel.draw(&trace, &options));
+        let pages = pages.collect::<Result<Vec<_>, _>>().map_err(failure)?;
+        let scene = Scene::stacked(pages);
         let bytes = match args.format {
             Format::Svg => panels::svg(&scene).into_bytes(),
             Format::Png => panels::png(&scene, f64::from(args.scale)).map_err(failure)?,
         };
         panels::write(&path, &bytes, args.force).map_err(failure)?;
-        written.push((panel.name, path, bytes.len()));
+        written.push((names, path, bytes.len()));
     }
     let mut page = Page::default();
     let pictures = plural(written.len(), "picture", "pictures");
@@ -156,7 +186,7 @@ pub fn run(args: &PlotArgs) -> Result<(), Failure> {
     page.gap();
     for (name, path, bytes) in written {
         page.row(
-            name,
+            &name,
             &format!("{:<9} {}", si(bytes as f64, "B"), show(&path)),
         );
     }

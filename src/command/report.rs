@@ -1,7 +1,11 @@
-//! `treeqr report`: a run on one screen of a terminal: headline, a small Gantt chart, memory and ready tasks over time.
+//! `treeqr report`: a run on one screen of a terminal: headline, a small Gantt chart, memory and ready tasks over time; or as a page
+//! for a browser, which `html` writes.
 
+use super::compared;
 use super::failure::Failure;
 use super::findings;
+use super::hints;
+use super::html::HtmlArgs;
 use super::page::{self, BAD, FAINT, NAME, Page, TITLE, WARN};
 use super::plot;
 use super::trace::{failure, open_whole};
@@ -15,18 +19,30 @@ use treeqr::profiling::palette::{Colour, codelet};
 use treeqr::profiling::panels::grid::Grid;
 use treeqr::profiling::trace::{Status, Trace};
 
-/// Show a run in the terminal: headline, tasks by worker over time, memory, ready tasks
+/// Show a run in the terminal, or as a page for a browser: why it took the time it took
 #[derive(Args)]
 #[command(after_help = "Examples:
   treeqr report A.trace
   treeqr report A.trace | less -R
+  treeqr report A.trace -o A.html --open
+  treeqr report A.trace B.trace
+  treeqr report A.trace B.trace -o compared.html
 
-A block of the chart is a stretch of time of one worker, with the colour of the codelet that had most
-of it; the less of the stretch went into tasks, the lower the block.")]
+The page needs no network; docs/report.md tells what one sees. Two traces are shown above each
+other, on one axis of time; in the terminal they are compared in tables: whole runs, codelets,
+tree nodes, tasks that were slow in both or in one.
+
+In the terminal, a block of the chart is a stretch of time of one worker, with the colour of the
+codelet that had most of it; the less of the stretch went into tasks, the lower the block.")]
 pub struct ReportArgs {
-    /// The trace
-    #[arg(value_name = "TRACE")]
-    pub trace: PathBuf,
+    /// The trace, or two
+    #[arg(value_name = "TRACE", required = true, num_args = 1..=2)]
+    pub traces: Vec<PathBuf>,
+    #[command(flatten)]
+    pub html: HtmlArgs,
+    /// Print the text also where a page is written
+    #[arg(long)]
+    pub text: bool,
 }
 
 /// Columns left of a chart.
@@ -37,19 +53,41 @@ const AFTER: usize = 8;
 const ROWS: usize = 32;
 const EIGHTHS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/// Prints it.
+/// Prints it, or writes the page.
 pub fn run(args: &ReportArgs) -> Result<(), Failure> {
-    let trace = open_whole(&args.trace)?;
-    let columns = page::table_width().clamp(60, 200) - LABEL - AFTER;
-    let grid = Grid::of(&trace, columns).map_err(plot::failure)?;
+    let target = args.html.target()?;
+    let traces: Vec<Trace> = (args.traces.iter())
+        .map(|path| open_whole(path))
+        .collect::<Result<_, _>>()?;
     let mut page = Page::default();
+    if let Some(path) = &target {
+        let traces: Vec<&Trace> = traces.iter().collect();
+        args.html.write(&traces, &args.traces, path, &mut page)?;
+    }
+    if args.text || target.is_none() {
+        if target.is_some() {
+            page.gap();
+        }
+        match (&traces[..], &args.traces[..]) {
+            ([a, b], [x, y]) => compared::rows(&mut page, [x, y], [a, b])?,
+            (traces, _) => text(&mut page, &traces[0])?,
+        }
+    }
+    page::print(&page.text())
+}
+
+/// One run.
+fn text(page: &mut Page, trace: &Trace) -> Result<(), Failure> {
+    let columns = page::table_width().clamp(60, 200) - LABEL - AFTER;
+    let grid = Grid::of(trace, columns).map_err(plot::failure)?;
     page.title("Run", trace.manifest.matrix_name());
     page.gap();
-    headline(&mut page, &trace)?;
-    findings::rows(&mut page, &trace);
+    headline(page, trace)?;
+    findings::rows(page, trace);
+    hints::rows(page, trace);
     page.gap();
-    chart(&mut page, &grid);
-    legend(&mut page, &grid);
+    chart(page, &grid);
+    legend(page, &grid);
     page.gap();
     let manifest = &trace.manifest;
     let limit = manifest.run.memory_limit_bytes;
@@ -61,7 +99,7 @@ pub fn run(args: &ReportArgs) -> Result<(), Failure> {
     if let Some(bytes) = manifest.predicted("peak_bytes") {
         said += &format!("; {} sequentially", si(bytes as f64, "B"));
     }
-    spark(&mut page, "Memory", &grid.memory, codelet("tpmqrt"), &said);
+    spark(page, "Memory", &grid.memory, codelet("tpmqrt"), &said);
     page.gap();
     let most = grid.ready.iter().copied().fold(0.0, f64::max);
     let said = format!(
@@ -69,14 +107,8 @@ pub fn run(args: &ReportArgs) -> Result<(), Failure> {
         plural(most as usize, "task", "tasks"),
         percent(grid.few)
     );
-    spark(
-        &mut page,
-        "Ready",
-        &grid.ready,
-        codelet("init_front"),
-        &said,
-    );
-    page::print(&page.text())
+    spark(page, "Ready", &grid.ready, codelet("init_front"), &said);
+    Ok(())
 }
 
 fn headline(page: &mut Page, trace: &Trace) -> Result<(), Failure> {
@@ -105,15 +137,22 @@ fn headline(page: &mut Page, trace: &Trace) -> Result<(), Failure> {
             run.scheduler,
         ),
     );
-    let speed = balance.flops as f64 / balance.makespan_ns.max(1) as f64 * 1e9;
-    page.row(
-        "Speed",
-        &format!(
+    for (k, part) in balance.parts.iter().enumerate() {
+        let speed = part.flops as f64 / part.makespan_ns.max(1) as f64 * 1e9;
+        let told = format!(
             "{TITLE}{}{TITLE:#}, {}",
             si(speed, "Flop/s"),
-            si(balance.flops as f64, "flop")
-        ),
-    );
+            si(part.flops as f64, "flop")
+        );
+        let told = match balance.parts.len() {
+            1 => told,
+            _ => {
+                let took = time(Duration::from_nanos(part.makespan_ns));
+                format!("{told}: {} in {}", part.name, took.trim_end())
+            }
+        };
+        page.row(if k == 0 { "Speed" } else { "" }, &told);
+    }
     let of_all: u64 = balance.workers.iter().map(|w| w.time_ns).sum();
     let part = |of: fn(&treeqr::profiling::inspect::WorkerBalance) -> u64| {
         let sum: u64 = balance.workers.iter().map(of).sum();

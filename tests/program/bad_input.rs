@@ -1,6 +1,6 @@
 //! What users get wrong: one line with the place, an exit code, and nothing destroyed.
 
-use crate::command::{Folder, run};
+use crate::command::{Folder, json, run};
 
 /// Solves a file of this text; its error without the folder's name.
 fn error_of(text: &str) -> (i32, String) {
@@ -21,6 +21,9 @@ fn error_of(text: &str) -> (i32, String) {
 fn within(folder: &Folder, message: &str) -> String {
     message.replace(&format!("{}/", folder.root().display()), "")
 }
+
+/// A matrix that can be read and not factorized.
+const OVERFLOW: &str = "2 1 2\n1 1 1.7e308\n2 1 1.7e308\n";
 
 fn coordinate(rest: &str) -> String {
     format!("%%MatrixMarket matrix coordinate real general\n{rest}")
@@ -227,7 +230,8 @@ fn an_output_that_cannot_be_written_is_found_first() {
 fn a_failure_leaves_an_older_output_alone() {
     let folder = Folder::new();
     let x = folder.file("x.mtx", "precious\n");
-    for matrix in ["gallery:ch4-4-b2", "nowhere/a.mtx"] {
+    let overflow = folder.file("a.mtx", &coordinate(OVERFLOW));
+    for matrix in [overflow.as_str(), "nowhere/a.mtx"] {
         assert_ne!(run(["solve", matrix, "--output", x.as_str()]).code, 0);
         assert_eq!(std::fs::read_to_string(&x).expect("readable"), "precious\n");
     }
@@ -240,28 +244,84 @@ fn a_failure_leaves_an_older_output_alone() {
             .expect("readable")
             .starts_with("%%MatrixMarket")
     );
-    assert_eq!(folder.names(), ["x.mtx"]);
+    assert_eq!(folder.names(), ["a.mtx", "x.mtx"]);
 }
 
+/// A column whose norm is no number of the format.
 #[test]
-fn dependent_columns_are_named() {
-    // Column 3 is empty; then columns 2 and 3 are the same; then two rows of a wide matrix are.
+fn an_overflow_is_an_error() {
+    let (code, error) = error_of(&coordinate(OVERFLOW));
+    assert_eq!(code, 2, "{error}");
+    let start =
+        "error: a.mtx: the factorization overflows: R is not finite in the column 1\nhint: ";
+    assert!(error.starts_with(start), "{error}");
+}
+
+/// Dependent columns are no error: what was dropped is said, and which solution x is.
+#[test]
+fn dependent_columns_are_dropped() {
+    let folder = Folder::new();
+    // Column 3 is empty; columns 2 and 3 are the same; two rows of a wide matrix are.
     let cases = [
-        ("4 3 4\n1 1 1\n2 1 1\n3 2 1\n4 2 2\n", "column 3"),
+        (
+            "4 3 4\n1 1 1\n2 1 1\n3 2 1\n4 2 2\n",
+            2,
+            "1 column of 3 depends",
+        ),
         (
             "3 3 6\n1 1 1\n2 1 2\n1 2 1\n3 2 1\n1 3 1\n3 3 1\n",
-            "column ",
+            2,
+            "1 column of 3 depends",
         ),
-        ("2 3 4\n1 1 1\n1 2 1\n2 1 1\n2 2 1\n", "row "),
+        (
+            "2 3 4\n1 1 1\n1 2 1\n2 1 1\n2 2 1\n",
+            1,
+            "1 row of 2 depends",
+        ),
     ];
-    for (text, what) in cases {
-        let (code, error) = error_of(&coordinate(text));
-        assert_eq!(code, 2, "{error}");
-        let start = format!("error: a.mtx: the matrix is rank-deficient: {what}");
-        assert!(error.starts_with(&start), "{error}");
-        assert!(
-            error.contains("\nhint: only full rank can be solved so far"),
-            "{error}"
-        );
+    for (text, rank, what) in cases {
+        let path = folder.file("a.mtx", &coordinate(text));
+        let wide = what.contains("row");
+        for (choice, name) in [("basic", "basic"), ("min-norm", "minimum_norm")] {
+            let done = run(["solve", path.as_str(), "--solution", choice]);
+            assert_eq!((done.code, done.err.as_str()), (0, ""));
+            let text = done.out.split_whitespace().collect::<Vec<_>>().join(" ");
+            assert!(text.contains("The matrix is rank-deficient: "), "{text}");
+            assert!(text.contains(what), "{text}");
+            let basic = name == "basic" && !wide;
+            assert_eq!(text.contains("basic solution"), basic, "{text}");
+            assert_eq!(text.contains("the shortest of the"), !basic, "{text}");
+            let done = json(["solve", path.as_str(), "--json", "--solution", choice]);
+            assert_eq!(done["rank"], rank);
+            assert_eq!(done["dead_columns"].as_array().map(Vec::len), Some(1));
+            assert!(done["dropped_norm"].as_f64().is_some_and(|x| x < 1e-14));
+            assert_eq!(
+                done["solution"],
+                if basic { "basic" } else { "minimum_norm" }
+            );
+            assert_eq!(done["warnings"].as_array().map(Vec::len), Some(0));
+        }
+    }
+    // A tolerance that drops the second column; one that is none.
+    let text = "3 2 5\n1 1 1\n2 1 1\n1 2 1\n2 2 1\n3 2 1e-6\n";
+    let path = folder.file("a.mtx", &coordinate(text));
+    let rank = |tolerance| {
+        let done = json([
+            "solve",
+            path.as_str(),
+            "--json",
+            "--rank-tolerance",
+            tolerance,
+        ]);
+        let warnings = done["warnings"].as_array().expect("a list").len();
+        (done["rank"].clone(), warnings)
+    };
+    assert_eq!(rank("1e-5"), (1.into(), 0));
+    assert_eq!(rank("1e-8"), (2.into(), 1));
+    for bad in ["-1", "nan", "small"] {
+        let flag = format!("--rank-tolerance={bad}");
+        let done = run(["solve", path.as_str(), &flag]);
+        assert_eq!(done.code, 1);
+        assert!(done.err.contains("a tolerance is a number"), "{}", done.err);
     }
 }

@@ -72,6 +72,10 @@ fn keys_and_types_are_as_promised() {
     }
     assert_eq!(done["matrix"]["cols"], 48);
     assert_eq!(done["rank"], 48);
+    assert_eq!(done["dead_columns"], serde_json::json!([]));
+    assert_eq!(done["dropped_norm"], 0.0);
+    assert_eq!(done["solution"], "unique");
+    assert_eq!(done["warnings"], serde_json::json!([]));
     assert_eq!(
         (&done["scheduler"], &done["threads"]),
         (&"prio".into(), &1.into())

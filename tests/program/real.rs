@@ -1,4 +1,4 @@
-//! The real matrices of ../shared/matrices, where they are there: every one is either solved well or refused for its rank.
+//! The real matrices of ../shared/matrices, where they are there: every one has the rank that is known of it, and is solved well.
 
 use crate::dense;
 use crate::lsqr::lsqr;
@@ -6,10 +6,9 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 use treeqr::matrices::norm2;
-use treeqr::solver::SolveError;
 use treeqr::{
-    Csc, Error, FactorOptions, Options, Progress, RunShape, analyse, quality, read_dense,
-    read_sparse, solve_analysed,
+    Csc, Deficient, FactorOptions, Options, Progress, RunShape, analyse, quality,
+    quality_deficient, read_dense, read_sparse, solve_analysed,
 };
 
 /// Flops of the fast test.
@@ -21,6 +20,8 @@ const SLOW: [&str; 4] = [
     "gen_flower_8_4",
     "gen_ch8-8-b3",
 ];
+/// Of these the singular values have no gap.
+const NO_GAP: [&str; 2] = ["f855_mat9_T", "lpi_gran"];
 /// Bytes that a test may take.
 const MEMORY: usize = 12 << 30;
 
@@ -33,15 +34,16 @@ fn folder() -> Option<PathBuf> {
     Some(folder)
 }
 
-/// Whether the matrix has full rank, by SVD or by SuiteSparseQR; none where nobody knows.
-fn full_rank(folder: &Path) -> HashMap<String, Option<bool>> {
+/// The rank by SVD or by SuiteSparseQR; none where nobody knows.
+fn ranks(folder: &Path) -> HashMap<String, Option<usize>> {
     let text = std::fs::read_to_string(folder.join("facts.tsv")).expect("readable");
     let line = |line: &str| {
         let fields: Vec<_> = line.split('\t').collect();
         let number = |k: usize| fields.get(k).and_then(|f| f.trim().parse::<usize>().ok());
-        let smaller = number(1)?.min(number(2)?);
-        let rank = number(4).or(number(8));
-        Some((fields[0].to_owned(), rank.map(|r| r == smaller)))
+        // Where singular values fall slowly, every rank is a choice.
+        let known = !NO_GAP.contains(&fields[0]);
+        let rank = number(4).or(number(8)).filter(|_| known);
+        Some((fields[0].to_owned(), rank))
     };
     text.lines().skip(1).filter_map(line).collect()
 }
@@ -69,7 +71,7 @@ fn check(
     folder: &Path,
     name: &str,
     path: &Path,
-    full: Option<bool>,
+    rank: Option<usize>,
     wanted: impl Fn(u64) -> bool,
 ) -> bool {
     let begin = Instant::now();
@@ -93,32 +95,71 @@ fn check(
         nrhs = 3;
     }
     let options = FactorOptions::default();
-    match solve_analysed(&symbolic, &a, &b, nrhs, &options, &Progress::default()) {
-        Ok(solution) => {
-            assert_ne!(
-                full,
-                Some(false),
-                "{name} is not of full rank and was solved"
-            );
-            for k in 0..nrhs {
-                let (x, b) = (
-                    &solution.x[k * a.ncols()..][..a.ncols()],
-                    &b[k * a.nrows()..][..a.nrows()],
-                );
-                assert!(x.iter().all(|v| v.is_finite()), "{name}");
-                let q = quality(&a, x, b);
-                eprintln!("{name}: {q:?}, {:.1?}", begin.elapsed());
-                assert!(q.normal_residual < 1e-13, "{name}: {q:?}");
-                if !q.consistent || a.nrows() <= a.ncols() {
-                    compare(name, &a, x, b);
-                }
+    let solved = |options: &FactorOptions| {
+        solve_analysed(&symbolic, &a, &b, nrhs, options, &Progress::default())
+    };
+    let solution = solved(&options).unwrap_or_else(|e| panic!("{name}: {e}"));
+    let found = &solution.rank;
+    if let Some(rank) = rank {
+        assert_eq!(found.rank, rank, "{name}: {found:?}");
+    }
+    let norm_a = a.norm_frobenius();
+    // What is known of r at all is as much smaller than r as rounding of A x is, and what was dropped of A.
+    let dropped = found.dropped_norm;
+    let judged = |x: &[f64], b: &[f64]| {
+        assert!(x.iter().all(|v| v.is_finite()), "{name}");
+        let q = if found.is_full() {
+            quality(&a, x, b)
+        } else {
+            quality_deficient(&a, x, b)
+        };
+        let rounding = f64::EPSILON * (norm_a * q.solution_norm + norm2(b));
+        let noise = (rounding + dropped * q.solution_norm) / q.residual_norm;
+        eprintln!(
+            "{name}: rank {}, {q:?}, {:.1?}",
+            found.rank,
+            begin.elapsed()
+        );
+        let bound = if q.consistent {
+            1e-13
+        } else {
+            noise.max(1e-13)
+        };
+        assert!(q.normal_residual < bound, "{name}: {q:?}");
+        q
+    };
+    let column = |all: &[f64], k: usize, len: usize| all[k * len..][..len].to_vec();
+    for k in 0..nrhs {
+        let (x, b) = (column(&solution.x, k, a.ncols()), column(&b, k, a.nrows()));
+        let q = judged(&x, &b);
+        if found.is_full() && (!q.consistent || a.nrows() <= a.ncols()) {
+            compare(name, &a, &x, &b);
+        }
+        // R is not singular to working precision: x is no more than some digits of b's.
+        assert!(norm_a * q.solution_norm < 1e15 * norm2(&b), "{name}: {q:?}");
+    }
+    if !found.is_full() && !NO_GAP.contains(&name) {
+        let options = FactorOptions {
+            deficient: Deficient::MinimumNorm,
+            ..options
+        };
+        let shortest = solved(&options).unwrap_or_else(|e| panic!("{name}: {e}"));
+        for k in 0..nrhs {
+            let b = column(&b, k, a.nrows());
+            let [x, short] = [&solution.x, &shortest.x].map(|x| column(x, k, a.ncols()));
+            let [q, p] = [judged(&x, &b), judged(&short, &b)];
+            assert!(p.solution_norm <= q.solution_norm * (1.0 + 1e-12), "{name}");
+            let rounding = f64::EPSILON * (norm_a * q.solution_norm + norm2(&b));
+            let difference = (p.residual_norm - q.residual_norm).abs();
+            let bound = 1e-9 * q.residual_norm + 10.0 * rounding;
+            assert!(difference <= bound, "{name}: {p:?} and {q:?}");
+            if a.nrows() * a.ncols() <= 200_000 {
+                let (expected, rank) = dense::shortest(&a, &b);
+                assert_eq!(rank, found.rank, "{name}");
+                let error: Vec<f64> = short.iter().zip(&expected).map(|(p, q)| p - q).collect();
+                assert!(norm2(&error) <= 1e-8 * norm2(&expected), "{name}");
             }
         }
-        Err(Error::Solve(e @ SolveError::RankDeficient { .. })) => {
-            eprintln!("{name}: {e}, {:.1?}", begin.elapsed());
-            assert_ne!(full, Some(true), "{name} has full rank: {e}");
-        }
-        Err(e) => panic!("{name}: {e}"),
     }
     true
 }
@@ -151,13 +192,13 @@ fn compare(name: &str, a: &Csc<f64>, x: &[f64], b: &[f64]) {
 }
 
 #[test]
-fn real_matrices_are_solved_or_refused() {
+fn real_matrices_are_solved() {
     let Some(folder) = folder() else { return };
-    let full = full_rank(&folder);
+    let ranks = ranks(&folder);
     let mut done = 0;
     for (name, path) in files(&folder) {
         if !SLOW.contains(&name.as_str()) {
-            done += usize::from(check(&folder, &name, &path, full[&name], |flops| {
+            done += usize::from(check(&folder, &name, &path, ranks[&name], |flops| {
                 flops <= FAST
             }));
         }
@@ -167,10 +208,10 @@ fn real_matrices_are_solved_or_refused() {
 
 #[test]
 #[ignore = "minutes: just test-large"]
-fn large_real_matrices_are_solved_or_refused() {
+fn large_real_matrices_are_solved() {
     let Some(folder) = folder() else { return };
-    let full = full_rank(&folder);
+    let ranks = ranks(&folder);
     for (name, path) in files(&folder) {
-        check(&folder, &name, &path, full[&name], |flops| flops > FAST);
+        check(&folder, &name, &path, ranks[&name], |flops| flops > FAST);
     }
 }

@@ -3,10 +3,12 @@
 //! They take the same arguments (without scratch) and leave the same numbers up to rounding. The tests compare each kernel with
 //! its twin; nothing else should call them.
 
+mod deflate;
 mod front;
 mod ge;
 mod tp;
 
+pub use deflate::deflate;
 pub use front::{apply_packed, front_qr};
 pub use ge::{gemqrt, geqrt};
 pub use tp::{tpmqrt, tpqrt};

@@ -57,7 +57,7 @@ fn sizes() {
 }
 
 #[test]
-#[ignore = "10 s: cargo test -p treeqr-matrices -- --ignored"]
+#[ignore = "10 s: just test-large"]
 fn sizes_of_large_members() {
     check(&SLOW);
 }
@@ -73,7 +73,7 @@ fn norms() {
 }
 
 #[test]
-#[ignore = "seconds: cargo test -p treeqr-matrices -- --ignored"]
+#[ignore = "seconds: just test-large"]
 fn norms_of_large_members() {
     check_norms(&[("TF17", "19.83599")]);
 }

@@ -9,7 +9,7 @@ use crate::trace::schema::{Front, Task};
 use std::collections::{BTreeMap, HashMap};
 
 /// The task graph. O(tasks log tasks + edges); 12 bytes a task and 4 an edge.
-pub(super) struct Graph {
+pub(crate) struct Graph {
     /// Rows by the number of their task: predecessors first.
     pub order: Vec<u32>,
     first: Vec<usize>,
@@ -63,12 +63,12 @@ impl Graph {
 }
 
 /// Time in a task.
-pub(super) fn duration_ns(task: &Task) -> u64 {
+pub(crate) fn duration_ns(task: &Task) -> u64 {
     task.end_ns.saturating_sub(task.start_ns)
 }
 
 /// Name of a codelet; `codelet_N` for one that the table does not have.
-pub(super) fn codelet_names(trace: &Trace) -> BTreeMap<u16, String> {
+pub(crate) fn codelet_names(trace: &Trace) -> BTreeMap<u16, String> {
     let rows = trace.tables.codelets.iter();
     let mut names: BTreeMap<_, _> = rows.map(|c| (c.codelet, c.name.clone())).collect();
     for task in &trace.tables.tasks {
@@ -79,12 +79,12 @@ pub(super) fn codelet_names(trace: &Trace) -> BTreeMap<u16, String> {
 }
 
 /// Fronts by their number.
-pub(super) fn fronts(trace: &Trace) -> HashMap<u32, &Front> {
+pub(crate) fn fronts(trace: &Trace) -> HashMap<u32, &Front> {
     trace.tables.fronts.iter().map(|f| (f.node, f)).collect()
 }
 
 /// The run: from its beginning to its end, or to that of its last task if the manifest says less.
-pub(super) fn span_ns(trace: &Trace) -> (u64, u64) {
+pub(crate) fn span_ns(trace: &Trace) -> (u64, u64) {
     let (run, tasks) = (&trace.manifest.run, &trace.tables.tasks);
     let starts = tasks.iter().map(|t| t.start_ns);
     let ends = tasks.iter().map(|t| t.end_ns);

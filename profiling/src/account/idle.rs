@@ -5,6 +5,7 @@
 //!
 //! | cause | when |
 //! | --- | --- |
+//! | `between_runs` | no run of the runtime went on: a factorization was over, and the solve after it had not begun |
 //! | `before_first` | no task of the run had begun yet |
 //! | `after_last` | all tasks of the run had ended |
 //! | `preempted` | the kernel had taken the processing unit away (module `kernel`) |
@@ -18,8 +19,8 @@
 //!
 //! A kind of worker can run a codelet if it ran one of its tasks.
 
-use crate::trace::Trace;
 use crate::trace::schema::{SwitchReason, ThreadState, WorkerKind};
+use crate::trace::{RunPart, Trace};
 use serde::Serialize;
 use std::collections::{HashMap, HashSet};
 
@@ -52,6 +53,8 @@ pub struct WorkerIdle {
 /// Nanoseconds by cause.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct IdleCauses {
+    /// No run of the runtime went on.
+    pub between_runs_ns: u64,
     /// No task of the run had begun yet.
     pub before_first_ns: u64,
     /// All tasks of the run had ended.
@@ -76,8 +79,9 @@ pub struct IdleCauses {
 
 impl IdleCauses {
     /// Names and values, in the order of the table above.
-    pub fn named(&self) -> [(&'static str, u64); 10] {
+    pub fn named(&self) -> [(&'static str, u64); 11] {
         [
+            ("between_runs", self.between_runs_ns),
             ("before_first", self.before_first_ns),
             ("after_last", self.after_last_ns),
             ("preempted", self.preempted_ns),
@@ -98,6 +102,7 @@ impl IdleCauses {
 
     fn add(&mut self, other: &Self) {
         let add = |to: &mut u64, more: u64| *to = to.saturating_add(more);
+        add(&mut self.between_runs_ns, other.between_runs_ns);
         add(&mut self.before_first_ns, other.before_first_ns);
         add(&mut self.after_last_ns, other.after_last_ns);
         add(&mut self.preempted_ns, other.preempted_ns);
@@ -112,7 +117,7 @@ impl IdleCauses {
 }
 
 /// From and to.
-type Span = (u64, u64);
+pub(crate) type Span = (u64, u64);
 
 /// What one worker did, as spans without overlap, by time.
 #[derive(Default)]
@@ -126,8 +131,9 @@ struct Doing {
 
 /// What holds for all workers of a kind, in the same form.
 struct Run {
-    first_start: u64,
-    last_end: u64,
+    between: Vec<Span>,
+    before_first: Vec<Span>,
+    after_last: Vec<Span>,
     /// By kind: CPU, device.
     ready: [Vec<Span>; 2],
     memory_full: Vec<Span>,
@@ -165,20 +171,16 @@ pub fn idle(trace: &Trace) -> Idle {
             SwitchReason::Voluntary => {}
         }
     }
-    let tasks = || tables.tasks.iter();
-    let first_submit = tasks().map(|t| t.submit_ns).min().unwrap_or(0);
-    let last_submit = tasks().map(|t| t.submit_ns).max().unwrap_or(0);
-    let run = Run {
-        first_start: tasks().map(|t| t.start_ns).min().unwrap_or(u64::MAX),
-        last_end: tasks().map(|t| t.end_ns).max().unwrap_or(u64::MAX),
+    let mut run = Run {
+        between: union(trace.manifest.gaps()),
+        before_first: Vec::new(),
+        after_last: Vec::new(),
         ready: ready(trace),
         memory_full: union(memory_full),
         window_full: union(window_full),
-        submitting: union(vec![(
-            first_submit.min(trace.manifest.run.begin_ns),
-            last_submit,
-        )]),
+        submitting: submitting(trace),
     };
+    run.parts(trace);
     let mut out = Idle {
         workers: Vec::with_capacity(tables.workers.len()),
         all: IdleCauses::default(),
@@ -202,6 +204,49 @@ pub fn idle(trace: &Trace) -> Idle {
     out
 }
 
+impl Run {
+    /// Beginnings and ends, part by part: a part reaches from the end of the one before to the beginning of the next.
+    fn parts(&mut self, trace: &Trace) {
+        let parts = trace.manifest.parts();
+        let mut from = 0;
+        for (k, part) in parts.iter().enumerate() {
+            let next = parts.get(k + 1);
+            let to = next.map_or(u64::MAX, |_| part.end_ns);
+            let numbers = part.first_task..next.map_or(u64::MAX, |next| next.first_task);
+            let tasks = || {
+                let rows = trace.tables.tasks.iter();
+                rows.filter(|t| numbers.contains(&t.task.into()))
+            };
+            // Without a task all of it lies before the first.
+            let first_start = tasks().map(|t| t.start_ns).min().unwrap_or(to);
+            let last_end = tasks().map(|t| t.end_ns).max().unwrap_or(to);
+            self.before_first.push((from, first_start));
+            self.after_last.push((last_end, to));
+            from = to;
+        }
+        for spans in [&mut self.before_first, &mut self.after_last] {
+            *spans = union(std::mem::take(spans));
+        }
+    }
+}
+
+/// From the beginning of each part to its last submission. What lies between two parts is not the submission's.
+pub(crate) fn submitting(trace: &Trace) -> Vec<Span> {
+    let parts = trace.manifest.parts();
+    let span = |(k, part): (usize, &RunPart)| {
+        let next = parts.get(k + 1).map_or(u64::MAX, |next| next.first_task);
+        let rows = trace.tables.tasks.iter();
+        let submitted = rows
+            .filter(|t| (part.first_task..next).contains(&t.task.into()))
+            .map(|t| t.submit_ns);
+        let (first, last) = submitted.fold((part.begin_ns, 0), |(first, last), at| {
+            (first.min(at), last.max(at))
+        });
+        (first, last)
+    };
+    union(parts.iter().enumerate().map(span).collect())
+}
+
 /// When some task was ready that a CPU, or a device, could run.
 fn ready(trace: &Trace) -> [Vec<Span>; 2] {
     let tables = &trace.tables;
@@ -221,10 +266,9 @@ fn of_worker(life: Span, doing: Doing, run: &Run, kind: usize) -> (u64, IdleCaus
     let mut left = union(vec![life]);
     let mut causes = IdleCauses::default();
     let executing_ns = length(&cut(&mut left, &union(doing.tasks)));
-    let before = union(vec![(0, run.first_start)]);
-    let after = union(vec![(run.last_end, u64::MAX)]);
-    causes.before_first_ns = length(&cut(&mut left, &before));
-    causes.after_last_ns = length(&cut(&mut left, &after));
+    causes.between_runs_ns = length(&cut(&mut left, &run.between));
+    causes.before_first_ns = length(&cut(&mut left, &run.before_first));
+    causes.after_last_ns = length(&cut(&mut left, &run.after_last));
     causes.preempted_ns = length(&cut(&mut left, &union(doing.preempted)));
     causes.data_ns = length(&cut(&mut left, &union(doing.transferring)));
     let mut waiting = cut(&mut left, &union(doing.without_task));
@@ -239,12 +283,12 @@ fn of_worker(life: Span, doing: Doing, run: &Run, kind: usize) -> (u64, IdleCaus
     (executing_ns, causes)
 }
 
-fn length(spans: &[Span]) -> u64 {
+pub(crate) fn length(spans: &[Span]) -> u64 {
     spans.iter().map(|s| s.1 - s.0).sum()
 }
 
 /// The same moments as spans without overlap, by time, none empty.
-fn union(mut spans: Vec<Span>) -> Vec<Span> {
+pub(crate) fn union(mut spans: Vec<Span>) -> Vec<Span> {
     spans.retain(|s| s.0 < s.1);
     spans.sort_unstable();
     spans.dedup_by(|next, last| {
@@ -258,7 +302,7 @@ fn union(mut spans: Vec<Span>) -> Vec<Span> {
 }
 
 /// Takes what lies in `spans` out of `time`, and gives it. Both are unions.
-fn cut(time: &mut Vec<Span>, spans: &[Span]) -> Vec<Span> {
+pub(crate) fn cut(time: &mut Vec<Span>, spans: &[Span]) -> Vec<Span> {
     let (mut inside, mut outside) = (Vec::new(), Vec::new());
     let mut k = 0;
     for &(from, to) in time.iter() {

@@ -107,7 +107,7 @@ fn running<'a>(events: impl Iterator<Item = &'a Memory>) -> Steps {
     out
 }
 
-/// The peak of a run and what was said of it before.
+/// The peak of a factorization (of a solve, if there is only that) and what was said of it before.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct MemoryPeak {
     /// Largest number of bytes that the run added on the host.
@@ -144,11 +144,13 @@ pub fn memory_peak(trace: &Trace) -> MemoryPeak {
     let manifest = &trace.manifest;
     let before = manifest.run.host_bytes;
     let (mut host, mut at_ns, mut left) = (before, None, 0_i128);
+    let factorization = Some(manifest.factorization()).filter(|numbers| !numbers.is_empty());
     let mut peaks: BTreeMap<u16, u64> = BTreeMap::new();
     for e in &trace.tables.memory {
         let peak = peaks.entry(e.memory_node).or_default();
         *peak = (*peak).max(e.after_bytes);
-        if e.memory_node != 0 {
+        let numbers = factorization.as_ref();
+        if e.memory_node != 0 || numbers.is_some_and(|n| !n.contains(&e.task.into())) {
             continue;
         }
         left += i128::from(e.delta_bytes);
@@ -158,10 +160,8 @@ pub fn memory_peak(trace: &Trace) -> MemoryPeak {
     }
     let ratio = |a: u64, b: Option<u64>| b.filter(|&b| b > 0).map(|b| a as f64 / b as f64);
     let peak_bytes = host - before;
-    let (predicted_bytes, limit_bytes) = (
-        manifest.predicted("peak_bytes"),
-        manifest.run.memory_limit_bytes,
-    );
+    let predicted = |key: &str| manifest.predicted(key).filter(|_| factorization.is_some());
+    let (predicted_bytes, limit_bytes) = (predicted("peak_bytes"), manifest.run.memory_limit_bytes);
     let peak = |(memory_node, peak_bytes)| NodePeak {
         memory_node,
         peak_bytes,
@@ -174,7 +174,7 @@ pub fn memory_peak(trace: &Trace) -> MemoryPeak {
         limit_bytes,
         of_limit: ratio(host, limit_bytes),
         left_bytes: left.clamp(i64::MIN.into(), i64::MAX.into()) as i64,
-        predicted_left_bytes: manifest.predicted("factor_bytes"),
+        predicted_left_bytes: predicted("factor_bytes"),
         memory_nodes: peaks.into_iter().map(peak).collect(),
     }
 }

@@ -36,7 +36,9 @@ pub use curves::{
     transfers_over_time,
 };
 pub use delay::{Delay, Rate, Rates, delays, rates};
+pub(crate) use graph::{Graph, codelet_names, duration_ns, span_ns};
 pub use idle::{Idle, IdleCauses, WorkerIdle, idle};
+pub(crate) use idle::{Span, cut, length, submitting, union};
 pub use memory::{
     HeldOverTime, MemoryOverTime, MemoryPeak, NodePeak, memory_over_time, memory_peak,
 };

@@ -3,11 +3,14 @@
 //! Takes tasks and dependencies; gives the chain and each task's slack. A virtual source comes before all tasks without
 //! predecessors and a virtual sink after all without successors, so the chain need not begin with the earliest task nor end
 //! with the last. No run with these durations can be shorter than the chain, whatever the number of workers.
+//!
+//! Where the trace has several runs of the runtime, one begins when the one before it has ended: the chain leads through each.
 
 use super::graph::{Graph, codelet_names, duration_ns};
 use crate::trace::Trace;
 use serde::Serialize;
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// The longest chain.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -38,25 +41,51 @@ pub struct CodeletShare {
     pub time_ns: u64,
 }
 
+/// The runs of the runtime, as places in the order of the graph: one after the other, all of it.
+fn runs(trace: &Trace, graph: &Graph) -> Vec<Range<usize>> {
+    let number = |row: u32| u64::from(trace.tables.tasks[row as usize].task);
+    let parts = trace.manifest.parts();
+    let begin = |first: u64| graph.order.partition_point(|&row| number(row) < first);
+    let mut begins: Vec<usize> = parts.iter().map(|part| begin(part.first_task)).collect();
+    // Whatever the manifest says, no task is left out, and none is in two.
+    begins[0] = 0;
+    begins.sort_unstable();
+    begins.push(graph.order.len());
+    begins.windows(2).map(|pair| pair[0]..pair[1]).collect()
+}
+
 /// The critical path of a run. O(tasks + edges) where the tasks are in the order of their numbers.
 pub fn critical_path(trace: &Trace) -> CriticalPath {
     let tasks = &trace.tables.tasks;
     let graph = Graph::of(trace);
     let duration = |row: u32| duration_ns(&tasks[row as usize]);
+    let runs = runs(trace, &graph);
     // Longest chain that ends with the task, itself included.
     let mut until = vec![0_u64; tasks.len()];
-    for &row in &graph.order {
-        let before = graph.predecessors(row).iter().map(|&p| until[p as usize]);
-        until[row as usize] = before.max().unwrap_or(0).saturating_add(duration(row));
+    for rows in &runs {
+        let first = graph.order[..rows.start].iter();
+        let runs_before = first.map(|&row| until[row as usize]).max().unwrap_or(0);
+        for &row in &graph.order[rows.clone()] {
+            let before = graph.predecessors(row).iter().map(|&p| until[p as usize]);
+            let before = before.fold(runs_before, u64::max);
+            until[row as usize] = before.saturating_add(duration(row));
+        }
     }
     let length_ns = until.iter().copied().max().unwrap_or(0);
     // Longest chain behind the task, itself left out.
     let mut behind = vec![0_u64; tasks.len()];
-    for &row in graph.order.iter().rev() {
-        let from_here = behind[row as usize].saturating_add(duration(row));
-        for &p in graph.predecessors(row) {
-            behind[p as usize] = behind[p as usize].max(from_here);
+    let mut runs_behind = 0;
+    for rows in runs.iter().rev() {
+        let mut longest = runs_behind;
+        for &row in graph.order[rows.clone()].iter().rev() {
+            behind[row as usize] = behind[row as usize].max(runs_behind);
+            let from_here = behind[row as usize].saturating_add(duration(row));
+            longest = longest.max(from_here);
+            for &p in graph.predecessors(row) {
+                behind[p as usize] = behind[p as usize].max(from_here);
+            }
         }
+        runs_behind = longest;
     }
     let slack =
         |(&until, &behind): (&u64, &u64)| length_ns.saturating_sub(until.saturating_add(behind));
@@ -76,6 +105,15 @@ pub fn critical_path(trace: &Trace) -> CriticalPath {
     while let Some(row) = at {
         rows.push(row);
         at = longest(&mut graph.predecessors(row).iter().copied());
+        if at.is_none() {
+            let number = tasks[row as usize].task;
+            let place = graph
+                .order
+                .partition_point(|&r| tasks[r as usize].task < number);
+            let run = runs.iter().find(|run| run.contains(&place));
+            let before = run.map_or(0, |run| run.start);
+            at = longest(&mut graph.order[..before].iter().copied());
+        }
     }
     rows.reverse();
 

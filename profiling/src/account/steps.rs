@@ -92,7 +92,7 @@ impl Steps {
 
     /// Sets the value from `time_ns` on; the last of several at one time counts, and an earlier time than before counts as
     /// that one.
-    pub(super) fn set(&mut self, time_ns: u64, value: f64) {
+    pub(crate) fn set(&mut self, time_ns: u64, value: f64) {
         match self.steps.last_mut() {
             Some(last) if last.time_ns >= time_ns => last.value = value,
             Some(last) if last.value == value => {}
@@ -102,7 +102,7 @@ impl Steps {
     }
 
     /// Multiplied by `factor`.
-    pub(super) fn scaled(mut self, factor: f64) -> Self {
+    pub(crate) fn scaled(mut self, factor: f64) -> Self {
         self.steps.iter_mut().for_each(|s| s.value *= factor);
         self
     }

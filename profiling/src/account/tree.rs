@@ -20,7 +20,7 @@ pub struct NodeActivity {
     pub depth: Option<u32>,
     /// Whether it is a group of fronts that stay whole.
     pub group: bool,
-    /// Start of its first task, or its first memory event.
+    /// Start of its first task, or its first memory event. Solves with its factors are no part of its life.
     pub from_ns: u64,
     /// End of its last task, or its last release of memory.
     pub to_ns: u64,
@@ -34,15 +34,22 @@ pub struct NodeActivity {
     pub running: Steps,
 }
 
-/// The life of every tree node that has tasks, by number. O(n log n); 32 bytes a task.
+/// The life of every tree node that was worked on, by number. O(n log n); 32 bytes a task.
 pub fn node_activity(trace: &Trace) -> Vec<NodeActivity> {
     let fronts = fronts(trace);
+    let solves = trace.tables.solves();
     let mut by_node: BTreeMap<u32, Vec<&Task>> = BTreeMap::new();
-    for t in &trace.tables.tasks {
+    for t in trace
+        .tables
+        .tasks
+        .iter()
+        .filter(|t| !solves.contains(&t.task))
+    {
         by_node.entry(t.node).or_default().push(t);
     }
     let mut memory: HashMap<u32, (u64, u64)> = HashMap::new();
-    for e in &trace.tables.memory {
+    let events = trace.tables.memory.iter();
+    for e in events.filter(|e| !solves.contains(&e.task)) {
         let life = memory.entry(e.node).or_insert((u64::MAX, 0));
         life.0 = life.0.min(e.time_ns);
         if e.delta_bytes < 0 {

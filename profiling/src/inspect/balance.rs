@@ -4,8 +4,8 @@
 //! few numbers a worker.
 
 use super::source::Source;
-use crate::trace::TraceError;
 use crate::trace::schema::{Codelet, State, Task, ThreadState, Worker, WorkerKind};
+use crate::trace::{RunPart, TraceError};
 use std::collections::BTreeMap;
 
 /// The time of all workers.
@@ -27,6 +27,23 @@ pub struct Balance {
     pub tasks: u64,
     /// Floating-point operations of all tasks.
     pub flops: u64,
+    /// The runs of the runtime, one after the other: at least one.
+    pub parts: Vec<PartBalance>,
+}
+
+/// One run of the runtime.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PartBalance {
+    /// What it did: `factorize` or `solve`.
+    pub name: String,
+    /// Name of the scheduler; `sequential` for none.
+    pub scheduler: String,
+    /// From its beginning to the end of its last task.
+    pub makespan_ns: u64,
+    /// Tasks.
+    pub tasks: u64,
+    /// Floating-point operations.
+    pub flops: u64,
 }
 
 /// What one worker did, in nanoseconds. Executing, the four states and the runtime add up to its time.
@@ -38,7 +55,7 @@ pub struct WorkerBalance {
     pub name: String,
     /// What it is.
     pub kind: WorkerKind,
-    /// From its beginning to its end.
+    /// From its beginning to its end, without the time between runs.
     pub time_ns: u64,
     /// Tasks it did.
     pub tasks: u64,
@@ -69,7 +86,12 @@ impl Balance {
     /// # Errors
     /// [`TraceError`] where one of the four tables cannot be read.
     pub fn of(trace: &impl Source) -> Result<Self, TraceError> {
-        let run = &trace.manifest().run;
+        let manifest = trace.manifest();
+        let run = &manifest.run;
+        let mut parts: Vec<_> = manifest.parts().iter().map(no_tasks).collect();
+        let part_begins: Vec<_> = manifest.parts().iter().map(|p| p.begin_ns).collect();
+        let firsts: Vec<_> = manifest.parts().iter().map(|p| p.first_task).collect();
+        let gaps = manifest.gaps();
         let workers = trace.rows::<Worker>()?;
         let position: BTreeMap<u16, usize> = workers
             .iter()
@@ -77,7 +99,9 @@ impl Balance {
             .map(|(k, w)| (w.worker, k))
             .collect();
         let codelets = trace.rows::<Codelet>()?;
-        let mut out: Vec<_> = workers.iter().map(|w| fresh(w, codelets.len())).collect();
+        let mut out: Vec<_> = (workers.iter())
+            .map(|w| fresh(w, codelets.len(), &gaps))
+            .collect();
         let of_number: BTreeMap<u16, usize> = codelets
             .iter()
             .enumerate()
@@ -90,6 +114,12 @@ impl Balance {
         for t in tasks.iter() {
             flops = flops.saturating_add(t.flops);
             last_end = last_end.max(t.end_ns);
+            let later = firsts.partition_point(|&first| first <= u64::from(t.task));
+            let k = later.saturating_sub(1);
+            parts[k].tasks += 1;
+            add(&mut parts[k].flops, t.flops);
+            let since = t.end_ns.saturating_sub(part_begins[k]);
+            parts[k].makespan_ns = parts[k].makespan_ns.max(since);
             let (Some(&k), Some(&c)) = (position.get(&t.worker), of_number.get(&t.codelet)) else {
                 continue;
             };
@@ -151,16 +181,29 @@ impl Balance {
             memory_full_ns,
             tasks: number_of_tasks,
             flops,
+            parts,
         })
     }
 }
 
-fn fresh(worker: &Worker, codelets: usize) -> WorkerBalance {
+fn no_tasks(part: &RunPart) -> PartBalance {
+    PartBalance {
+        name: part.name.clone(),
+        scheduler: part.scheduler.clone(),
+        makespan_ns: 0,
+        tasks: 0,
+        flops: 0,
+    }
+}
+
+fn fresh(worker: &Worker, codelets: usize, gaps: &[(u64, u64)]) -> WorkerBalance {
+    let outside = gaps.iter().map(|gap| within(worker, gap.0, gap.1));
+    let outside = sum(outside);
     WorkerBalance {
         worker: worker.worker,
         name: worker.name.clone(),
         kind: worker.kind,
-        time_ns: worker.end_ns.saturating_sub(worker.start_ns),
+        time_ns: (worker.end_ns.saturating_sub(worker.start_ns)).saturating_sub(outside),
         tasks: 0,
         by_codelet_ns: vec![0; codelets],
         scheduling_ns: 0,

@@ -7,6 +7,7 @@ use super::balance::Balance;
 use super::source::Source;
 use crate::trace::schema::{Codelet, Front, Memory, Phase, Task, Transfer};
 use crate::trace::{Manifest, Status, TraceError, TraceKind};
+use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// Two traces that cannot be compared.
@@ -25,7 +26,7 @@ pub enum DiffError {
 }
 
 /// A number of both traces.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Figure {
     /// What it is.
     pub name: String,
@@ -38,7 +39,7 @@ pub struct Figure {
 }
 
 impl Figure {
-    fn new(name: &str, unit: &'static str, a: f64, b: f64) -> Self {
+    pub(crate) fn new(name: &str, unit: &'static str, a: f64, b: f64) -> Self {
         let name = name.to_owned();
         Figure { name, unit, a, b }
     }
@@ -127,7 +128,7 @@ pub fn diff(a: &impl Source, b: &impl Source) -> Result<Diff, DiffError> {
     })
 }
 
-fn notes(a: &Manifest, b: &Manifest) -> Vec<String> {
+pub(crate) fn notes(a: &Manifest, b: &Manifest) -> Vec<String> {
     let mut notes = Vec::new();
     let mut differ = |what: &str, x: String, y: String| {
         if x != y {
@@ -177,7 +178,7 @@ fn notes(a: &Manifest, b: &Manifest) -> Vec<String> {
     notes
 }
 
-fn same_tree(a: &impl Source, b: &impl Source) -> Result<bool, TraceError> {
+pub(crate) fn same_tree(a: &impl Source, b: &impl Source) -> Result<bool, TraceError> {
     let shape = |f: &Front| (f.parent, f.rows, f.cols, f.pivots);
     let (a, b) = (a.rows::<Front>()?, b.rows::<Front>()?);
     Ok(a.len() == b.len() && a.iter().map(shape).eq(b.iter().map(shape)))

@@ -20,10 +20,11 @@ mod facets;
 mod filter;
 mod source;
 
-pub use balance::{Balance, WorkerBalance};
+pub use balance::{Balance, PartBalance, WorkerBalance};
 pub(crate) use check::Numbers;
 pub use check::{CHECKS, Check, Finding, Severity, check};
 pub use diff::{Diff, DiffError, Figure, Group, diff};
+pub(crate) use diff::{notes, same_tree};
 pub use document::{sql_document, tables_document};
 pub use facets::{Facet, Facets};
 pub use filter::{Filter, FilterError, FilteredRows, filter};

@@ -22,7 +22,7 @@ pub struct Geometry {
     pub rows: f64,
     /// Columns of its block.
     pub cols: f64,
-    /// Reflectors; fronts for `do_subtree`.
+    /// Reflectors; fronts for `do_subtree` and in a solve.
     pub inner: f64,
     /// Entries cleared or moved.
     pub coefficients: f64,
@@ -82,9 +82,10 @@ impl Term {
 
 const KERNEL: &[Term] = &[Term::Flops, Term::Volume, Term::Area, Term::Constant];
 const MOVES: &[Term] = &[Term::Coefficients, Term::Constant];
+const SOLVE: &[Term] = &[Term::Flops, Term::Fronts, Term::Constant];
 
 /// The terms of each codelet, after those of the paper: NB^3, NB^2 MB and NB^3 BK for kernels, flops and nodes for subtrees, zeros
-/// for activations, coefficients for assemblies. Blocks here are not always full, so kernels have their rows, columns and
+/// for activations, coefficients for assemblies; solves, of which it has nothing, by flops and fronts. Blocks here are not always full, so kernels have their rows, columns and
 /// reflectors, and beside these, which know nothing of staircases, the flops.
 pub const TERMS: &[(&str, &[Term])] = &[
     ("geqrt", KERNEL),
@@ -99,6 +100,12 @@ pub const TERMS: &[(&str, &[Term])] = &[
     ("init_block", MOVES),
     ("block_copy", MOVES),
     ("clean_front", &[Term::Constant]),
+    ("apply_q_adjoint", SOLVE),
+    ("solve_r", SOLVE),
+    ("apply_q", SOLVE),
+    ("solve_r_adjoint", SOLVE),
+    ("solve_begin", MOVES),
+    ("solve_end", &[Term::Constant]),
 ];
 
 /// Of codelets that are not in the table.

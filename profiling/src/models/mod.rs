@@ -240,6 +240,19 @@ impl Models {
         &self.anomalies
     }
 
+    /// How many of the tasks that were modelled would be anomalous by chance.
+    pub fn expected_anomalies(&self) -> f64 {
+        let tasks: u64 = self.groups.iter().map(|group| group.tasks).sum();
+        0.5 * (1.0 - self.level) * tasks as f64
+    }
+
+    /// Whether there are more anomalies than chance explains: three standard deviations more than expected.
+    pub fn beyond_chance(&self) -> bool {
+        let expected = self.expected_anomalies();
+        let deviation = (expected * 0.5 * (1.0 + self.level)).sqrt();
+        self.anomalies.len() as f64 > expected + 3.0 * deviation
+    }
+
     /// The model of a codelet on a kind of worker.
     pub fn group(&self, codelet: &str, kind: WorkerKind) -> Option<&GroupModel> {
         let mut groups = self.groups.iter();

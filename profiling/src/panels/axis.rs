@@ -3,7 +3,7 @@
 //! Takes ranges; gives positions and labels. Knows no page.
 
 /// Round steps from `from` to `to`: 1, 2 or 5 times a power of ten, `most` of them at most.
-pub(super) fn ticks(from: f64, to: f64, most: usize) -> Vec<f64> {
+pub(crate) fn ticks(from: f64, to: f64, most: usize) -> Vec<f64> {
     let raw = (to - from) / most.max(1) as f64;
     if !(raw.is_finite() && raw > 0.0) {
         return vec![from];
@@ -21,7 +21,7 @@ pub(super) fn ticks(from: f64, to: f64, most: usize) -> Vec<f64> {
 }
 
 /// The unit in which a time of this many nanoseconds is told, and its length.
-pub(super) fn time_unit(ns: f64) -> (&'static str, f64) {
+pub(crate) fn time_unit(ns: f64) -> (&'static str, f64) {
     match ns {
         ns if ns >= 3e9 => ("s", 1e9),
         ns if ns >= 3e6 => ("ms", 1e6),
@@ -31,7 +31,7 @@ pub(super) fn time_unit(ns: f64) -> (&'static str, f64) {
 }
 
 /// A prefix for numbers up to `most`, and its factor.
-pub(super) fn prefix(most: f64) -> (&'static str, f64) {
+pub(crate) fn prefix(most: f64) -> (&'static str, f64) {
     match most {
         x if x >= 2e12 => ("T", 1e12),
         x if x >= 2e9 => ("G", 1e9),
@@ -42,16 +42,17 @@ pub(super) fn prefix(most: f64) -> (&'static str, f64) {
 }
 
 /// A number without needless digits: `0`, `2.5`, `120`.
-pub(super) fn plain(x: f64) -> String {
+pub(crate) fn plain(x: f64) -> String {
     let text = format!("{x:.3}");
     let text = text.trim_end_matches('0').trim_end_matches('.');
     if text == "-0" { "0" } else { text }.to_owned()
 }
 
 /// A time as a person writes it: `12.3 ms`.
-pub(super) fn time(ns: f64) -> String {
+pub(crate) fn time(ns: f64) -> String {
     let (unit, length) = time_unit(ns / 3.0 * 10.0);
-    let x = ns / length;
+    // A sum of nothing is -0.
+    let x = ns / length + 0.0;
     match x {
         x if x >= 99.95 => format!("{x:.0} {unit}"),
         x if x >= 9.995 => format!("{x:.1} {unit}"),
@@ -60,7 +61,7 @@ pub(super) fn time(ns: f64) -> String {
 }
 
 /// A number with a prefix: `12.3 M`, then its unit.
-pub(super) fn si(x: f64, unit: &str) -> String {
+pub(crate) fn si(x: f64, unit: &str) -> String {
     let (prefix, factor) = prefix(2.0 * x);
     let x = x / factor;
     match x {
@@ -70,10 +71,19 @@ pub(super) fn si(x: f64, unit: &str) -> String {
     }
 }
 
+/// `1 task`, `3 tasks`.
+pub(super) fn counted(count: u64, what: &str) -> String {
+    match count {
+        1 => format!("1 {what}"),
+        n => format!("{n} {what}s"),
+    }
+}
+
 /// A part of a whole: `3.4 %`, `56 %`.
-pub(super) fn percent(part: f64) -> String {
+pub(crate) fn percent(part: f64) -> String {
     match 100.0 * part {
         p if p <= 0.0 => "0 %".to_owned(),
+        p if p < 0.05 => "<0.1 %".to_owned(),
         p if p < 9.95 => format!("{p:.1} %"),
         p => format!("{p:.0} %"),
     }

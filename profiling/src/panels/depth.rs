@@ -1,26 +1,23 @@
 //! Workers in use over time, by the depth of the tree node they work for: how far from the root the work is.
 
 use super::axis::percent;
-use super::frame::{Form, Frame, Key, ramp};
-use super::gflops::{Layer, stack, windows};
-use super::scene::{GREY, Scene, Stroke};
-use super::steps::spread;
+use super::chart::{Chart, ChartForm, Series, Unit, all_workers};
+use super::frame::ramp;
 use super::subject::Subject;
-use super::{PanelEntry, PanelOptions};
-use crate::palette::{Colour, OTHER};
+use super::{Drawing, PanelEntry};
+use crate::account::Steps;
+use crate::palette::OTHER;
 
 pub(super) const ENTRY: PanelEntry = PanelEntry {
     name: "depth",
     about: "workers in use over time, by the depth of their tree node",
-    paint,
+    drawing: Drawing::Chart(chart),
 };
 
 /// Depths are put together into this many layers at most.
 const LAYERS: u32 = 8;
 
-fn paint(subject: &Subject<'_>, options: &PanelOptions) -> Scene {
-    let count = windows(f64::from(options.size.map_or(super::WIDTH, |size| size.0)) - 168.0);
-    let span = (subject.from, subject.to);
+fn chart(subject: &Subject<'_>) -> Chart {
     let depth = |node: u32| subject.front(node).map(|front| front.depth.max(1));
     let depths = subject.tasks().iter().filter_map(|task| depth(task.node));
     let (deepest, highest) = depths.fold((1, u32::MAX), |(d, h), x| (d.max(x), h.min(x)));
@@ -28,30 +25,20 @@ fn paint(subject: &Subject<'_>, options: &PanelOptions) -> Scene {
     let each = (deepest - highest + 1).div_ceil(LAYERS);
     let layers = (deepest - highest + 1).div_ceil(each) as usize;
     // The last one for tasks of no front.
-    let mut sums = vec![vec![0.0; count]; layers + 1];
+    let mut spans = vec![(Vec::new(), Vec::new()); layers + 1];
     for task in subject.tasks() {
         let layer = depth(task.node).map_or(layers, |d| ((d - highest) / each) as usize);
-        let (start, end) = subject.span(task);
-        if end > start {
-            spread(&mut sums[layer], span, (start, end), end - start);
-        }
+        let (start, end) = subject.span_ns(task);
+        spans[layer].0.push(start);
+        spans[layer].1.push(end);
     }
-    let width = (span.1 - span.0) / count as f64;
-    let colour = |k: usize| -> Colour {
-        match k {
-            k if k == layers => OTHER,
-            // The root is the darkest.
-            k => ramp(1.0 - (k as f64 + 0.5) / layers as f64),
-        }
-    };
-    let workers = subject.workers.len() as f64;
-    let mut keys = Vec::new();
-    let mut out = Vec::new();
-    for (k, windows) in sums.into_iter().enumerate() {
-        let total: f64 = windows.iter().sum();
-        if total <= 0.0 {
+    let title = "Workers in use by depth of the tree";
+    let mut chart = Chart::new(ChartForm::Stack, title, Unit::Count("workers"));
+    for (k, (starts, ends)) in spans.into_iter().enumerate() {
+        let steps = Steps::count(starts, ends);
+        let Some(part) = subject.part_of_workers(&steps) else {
             continue;
-        }
+        };
         let first = highest + k as u32 * each;
         let last = (first + each - 1).min(deepest);
         let name = match (k == layers, first == last) {
@@ -60,26 +47,14 @@ fn paint(subject: &Subject<'_>, options: &PanelOptions) -> Scene {
             (_, true) => format!("depth {first}"),
             _ => format!("{first} to {last}"),
         };
-        let part = percent(total / workers / (span.1 - span.0));
-        keys.push(Key::new(Form::Box, colour(k), format!("{name}: {part}")));
-        out.push(Layer {
-            colour: colour(k),
-            windows: windows.iter().map(|w| w / width).collect(),
-        });
+        let colour = match k == layers {
+            true => OTHER,
+            // The root is the darkest.
+            false => ramp(1.0 - (k as f64 + 0.5) / layers as f64),
+        };
+        let series = Series::new(name, colour, steps);
+        chart.series.push(series.noted(percent(part)));
     }
-    keys.push(Key::new(Form::Dashes, GREY, "all workers"));
-    let title = "Workers in use by depth of the tree";
-    let mut frame = Frame::new(subject, options, title, 240.0, &keys);
-    frame.time_axis();
-    let area = frame.area;
-    let most = super::gflops::highest(&out).max(workers);
-    let y = frame.value_axis(area, 1.06 * most, "workers", 1.0);
-    frame.scene.group("depths");
-    stack(&mut frame, &out, &y);
-    let look = Stroke::dashed(GREY, 1.0, 4.0);
-    frame
-        .scene
-        .line((area.x, y(workers)), (area.right(), y(workers)), look);
-    frame.marks();
-    frame.scene
+    chart.rules.push(all_workers(subject));
+    chart
 }

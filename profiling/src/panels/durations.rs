@@ -1,151 +1,151 @@
-//! Durations of tasks against their operations, both in powers of ten, by codelet, with lines of equal speed.
+//! Durations of tasks against their operations, both in powers of ten, by codelet, with the lines of their models and those of equal
+//! speed.
 
 use super::axis::{si, time};
 use super::font;
-use super::frame::{Form, Frame, Key, SMALL};
-use super::scene::{Anchor, Area, GREY, GRID, Scene, Stroke};
+use super::frame::{Form, Frame, Key, SMALL, mix, sentence};
+use super::scatter::{Axes, points, range, short};
+use super::scene::{Anchor, GREY, INK, Scene, Stroke};
 use super::subject::Subject;
-use super::{PanelEntry, PanelOptions};
-use std::collections::HashSet;
+use super::{Drawing, PanelEntry, PanelOptions};
+use crate::palette;
+use crate::trace::schema::WorkerKind;
 
 pub(super) const ENTRY: PanelEntry = PanelEntry {
     name: "durations",
-    about: "durations of tasks against their operations, by codelet, with lines of equal speed",
-    paint,
+    about: "durations of tasks against their operations, with models, intervals and outliers",
+    drawing: Drawing::Own(paint),
 };
 
-/// Dots of one codelet closer than this are one.
-const CELL: f64 = 2.0;
+/// Points of a line that may bend.
+const BENDS: usize = 24;
 
 fn paint(subject: &Subject<'_>, options: &PanelOptions) -> Scene {
-    // Since flops may be few and a clock coarse: nothing below one.
-    let point = |task: &&crate::trace::schema::Task| {
-        let (start, end) = subject.span(task);
-        let inside = subject.visible((start, end)).is_some();
-        (inside && task.flops > 0)
-            .then(|| ((task.flops as f64).log10(), (end - start).max(1.0).log10()))
-    };
-    let tasks: Vec<_> = subject
-        .tasks()
-        .iter()
-        .filter_map(|task| Some((task, point(&task)?)))
-        .collect();
-    let mut used: Vec<u16> = tasks.iter().map(|(task, _)| task.codelet).collect();
+    let title = "Durations of tasks that compute";
+    let tasks = points(subject);
+    if tasks.is_empty() {
+        let why = "No task here has floating-point operations.";
+        return sentence(subject, options, title, why);
+    }
+    let mut used: Vec<u16> = tasks.iter().map(|p| p.task.codelet).collect();
     used.sort_unstable();
     used.dedup();
     let mut keys: Vec<Key> = used
         .iter()
         .map(|&c| Key::new(Form::Dot, subject.colour(c), subject.codelet(c)))
         .collect();
+    let slow = tasks.iter().filter(|p| p.slow).count();
+    let models = subject.models();
+    let lines: usize = models.groups.iter().map(|group| group.lines().len()).sum();
+    if lines > 0 {
+        let text = format!("model, with its {:.0} % interval", 100.0 * models.level);
+        keys.push(Key::new(Form::Line, INK, text));
+    }
+    if lines > 0 && subject.workers.iter().any(|worker| worker.is_device) {
+        keys.push(Key::new(Form::Dashes, INK, "model of devices"));
+    }
+    if slow > 0 {
+        let text = format!("above it: {slow}");
+        keys.push(Key::new(Form::Ring, INK, text));
+    }
     keys.push(Key::new(Form::Line, GREY, "equal speed"));
-    let title = "Durations of tasks that compute";
     let mut frame = Frame::new(subject, options, title, 460.0, &keys);
     let area = frame.area;
-    let ends = |of: fn(&(f64, f64)) -> f64| {
-        let values = tasks.iter().map(|(_, p)| of(p));
-        let (low, high) = values.fold((f64::MAX, f64::MIN), |(low, high), v| {
-            (low.min(v), high.max(v))
-        });
-        // A little air, and at least a factor of ten.
-        match low <= high {
-            true => {
-                let air = (0.04 * (high - low)).max(0.5 * (1.0 - (high - low)));
-                (low - air, high + air)
-            }
-            false => (0.0, 1.0),
-        }
+    let axes = Axes {
+        area,
+        xs: range(tasks.iter().map(|p| p.flops)),
+        ys: range(tasks.iter().map(|p| p.ns)),
     };
-    let (xs, ys) = (ends(|p| p.0), ends(|p| p.1));
-    let x = |v: f64| area.x + (v - xs.0) / (xs.1 - xs.0) * area.w;
-    let y = |v: f64| area.bottom() - (v - ys.0) / (ys.1 - ys.0) * area.h;
-    axes(&mut frame.scene, area, xs, ys);
-    speeds(&mut frame.scene, area, xs, ys);
-    frame.scene.group("tasks");
-    let marked = |task: u32| options.marked.contains(&task);
-    for codelet in used {
-        let mut seen: HashSet<(i64, i64)> = HashSet::new();
-        let opacity = if options.marked.is_empty() {
-            0.65
-        } else {
-            0.25
-        };
-        for (_, p) in tasks.iter().filter(|(task, _)| task.codelet == codelet) {
-            let at = (x(p.0), y(p.1));
-            if seen.insert(((at.0 / CELL) as i64, (at.1 / CELL) as i64)) {
-                let colour = subject.colour(codelet);
-                frame.scene.dot(at, 2.0, colour, opacity);
-            }
-        }
-    }
-    let mut seen: HashSet<(i64, i64)> = HashSet::new();
-    for (task, p) in tasks.iter().filter(|(task, _)| marked(task.task)) {
-        let at = (x(p.0), y(p.1));
-        if seen.insert(((at.0 / CELL) as i64, (at.1 / CELL) as i64)) {
-            frame.scene.dot(at, 3.0, subject.colour(task.codelet), 1.0);
-        }
-    }
-    if tasks.is_empty() {
-        let (x, y) = (area.x + 0.5 * area.w, area.y + 0.5 * area.h);
-        let text = "no task with floating-point operations";
-        frame
-            .scene
-            .coloured_text(x, y, 12.0, Anchor::Middle, GREY, text);
-    }
-    frame.scene
-}
-
-/// Powers of ten; small lines at 2 and 5 times where there are few.
-fn axes(scene: &mut Scene, area: Area, xs: (f64, f64), ys: (f64, f64)) {
-    scene.group("axes");
-    let x = |v: f64| area.x + (v - xs.0) / (xs.1 - xs.0) * area.w;
-    let y = |v: f64| area.bottom() - (v - ys.0) / (ys.1 - ys.0) * area.h;
-    for v in powers(xs, area.w / 70.0) {
-        let look = Stroke::new(GRID, 0.6);
-        scene.line((x(v), area.y), (x(v), area.bottom()), look);
-        let label = short(si(10f64.powf(v), ""));
-        scene.text(x(v), area.bottom() + 16.0, SMALL, Anchor::Middle, label);
-    }
-    for v in powers(ys, area.h / 24.0) {
-        let look = Stroke::new(GRID, 0.6);
-        scene.line((area.x, y(v)), (area.right(), y(v)), look);
-        let label = short(time(10f64.powf(v)));
-        scene.text(area.x - 7.0, y(v) + 4.0, SMALL, Anchor::End, label);
-    }
-    scene.outline(area, Stroke::new(GREY, 0.8));
+    let scene = &mut frame.scene;
+    axes.draw(scene, time);
     let (middle, below) = (area.x + 0.5 * area.w, area.bottom() + 33.0);
     let text = "floating-point operations of a task";
     scene.coloured_text(middle, below, SMALL, Anchor::Middle, GREY, text);
     scene.coloured_text(16.0, area.y - 5.0, SMALL, Anchor::Start, GREY, "duration");
-}
-
-/// `1.00 k` is `1 k`.
-fn short(text: String) -> String {
-    let text = text.replace(".00 ", " ").replace(".0 ", " ");
-    text.trim_end().to_owned()
-}
-
-/// Logarithms of 1, 2 and 5 times powers of ten, or of every n-th power where that would be too many.
-fn powers((low, high): (f64, f64), most: f64) -> Vec<f64> {
-    let within = |v: &f64| (low..=high).contains(v);
-    let whole = |every: i64| -> Vec<f64> {
-        let range = (low.floor() as i64)..=(high.ceil() as i64);
-        let kept = range.filter(|k| k % every == 0).map(|k| k as f64);
-        kept.filter(within).collect()
-    };
-    if 3.0 * (high - low) <= most {
-        let fine = (low.floor() as i64..=high.ceil() as i64)
-            .flat_map(|k| [1.0, 2.0, 5.0].map(|f: f64| k as f64 + f.log10()));
-        return fine.filter(within).collect();
+    speeds(scene, &axes);
+    intervals(scene, subject, &axes);
+    scene.group("tasks");
+    for &codelet in &used {
+        let mine = tasks.iter().filter(|p| p.task.codelet == codelet);
+        let places = mine.filter(|p| !p.slow).map(|p| (p.flops, p.ns));
+        // Few are drawn so that they are seen, many so that they do not hide each other.
+        let (r, opacity) = if tasks.len() < 100 {
+            (3.5, 0.9)
+        } else {
+            (2.0, 0.5)
+        };
+        axes.dots(scene, places, (r, subject.colour(codelet), opacity));
     }
-    let fits = |every: &i64| whole(*every).len() as f64 <= most;
-    whole((1..20).find(fits).unwrap_or(20))
+    models_of(scene, subject, &axes);
+    scene.group("outliers");
+    for &codelet in &used {
+        let mine = tasks.iter().filter(|p| p.task.codelet == codelet);
+        let places = mine.filter(|p| p.slow).map(|p| (p.flops, p.ns));
+        axes.marked(scene, places, subject.colour(codelet));
+    }
+    frame.scene
+}
+
+/// Positions along the flops of a group, within the axes.
+fn along(flops: (u64, u64), axes: &Axes) -> impl Iterator<Item = f64> {
+    let low = (flops.0.max(1) as f64).log10().max(axes.xs.0);
+    let high = (flops.1.max(1) as f64).log10().min(axes.xs.1);
+    // A group whose tasks are all of one size has a line too.
+    let (low, high) = match high - low {
+        w if w < 0.02 => (low - 0.03, high + 0.03),
+        _ => (low, high),
+    };
+    (0..=BENDS).map(move |k| low + (high - low) * k as f64 / BENDS as f64)
+}
+
+/// From the lower to the upper limit of each line, as far as the page goes.
+fn intervals(scene: &mut Scene, subject: &Subject<'_>, axes: &Axes) {
+    scene.group("intervals");
+    for group in &subject.models().groups {
+        let Some(flops) = group.flops else { continue };
+        for line in group.lines() {
+            let limit = |ns: f64| axes.y(ns.max(1e-9).log10().clamp(axes.ys.0, axes.ys.1));
+            let x = |v: f64| axes.x(v.clamp(axes.xs.0, axes.xs.1));
+            let at = |v: f64| line.at(10f64.powf(v));
+            let mut corners: Vec<_> = (along(flops, axes))
+                .map(|v| (x(v), limit(at(v).upper_ns)))
+                .collect();
+            let lower = along(flops, axes).map(|v| (x(v), limit(at(v).lower_ns)));
+            let lower: Vec<_> = lower.collect();
+            corners.extend(lower.into_iter().rev());
+            let colour = palette::codelet(&group.codelet);
+            scene.polygon(corners, colour, 0.10);
+        }
+    }
+}
+
+/// The middle of each line.
+fn models_of(scene: &mut Scene, subject: &Subject<'_>, axes: &Axes) {
+    scene.group("models");
+    for group in &subject.models().groups {
+        let Some(flops) = group.flops else { continue };
+        for line in group.lines() {
+            let place = |v: f64| {
+                let ns = line.at(10f64.powf(v)).expected_ns.max(1e-9).log10();
+                let inside = (axes.ys.0..=axes.ys.1).contains(&ns);
+                let inside = inside && (axes.xs.0..=axes.xs.1).contains(&v);
+                inside.then(|| (axes.x(v), axes.y(ns)))
+            };
+            let places: Vec<_> = along(flops, axes).filter_map(place).collect();
+            let colour = mix(palette::codelet(&group.codelet), INK, 0.45);
+            let look = match group.kind {
+                WorkerKind::Cpu => Stroke::new(colour, 1.6),
+                WorkerKind::Device => Stroke::dashed(colour, 1.6, 5.0),
+            };
+            scene.polyline(places, look);
+        }
+    }
 }
 
 /// Lines of equal speed, with names at their upper or right ends.
-fn speeds(scene: &mut Scene, area: Area, xs: (f64, f64), ys: (f64, f64)) {
+fn speeds(scene: &mut Scene, axes: &Axes) {
     scene.group("speeds");
-    let x = |v: f64| area.x + (v - xs.0) / (xs.1 - xs.0) * area.w;
-    let y = |v: f64| area.bottom() - (v - ys.0) / (ys.1 - ys.0) * area.h;
+    let (area, xs, ys) = (axes.area, axes.xs, axes.ys);
     // log flops - log ns = log of GFlop/s.
     let mut last = f64::NEG_INFINITY;
     for power in (xs.0 - ys.1).ceil() as i64..=(xs.1 - ys.0).floor() as i64 {
@@ -156,8 +156,8 @@ fn speeds(scene: &mut Scene, area: Area, xs: (f64, f64), ys: (f64, f64)) {
             continue;
         }
         let look = Stroke::new(GREY, 0.5);
-        let end = (x(right), y(right - speed));
-        scene.line((x(left), y(left - speed)), end, look);
+        let end = (axes.x(right), axes.y(right - speed));
+        scene.line((axes.x(left), axes.y(left - speed)), end, look);
         let label = short(si(10f64.powf(speed + 9.0), "Flop/s"));
         // At the right edge, or below the upper one.
         if end.0 > area.right() - 1.0 {

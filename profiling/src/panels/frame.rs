@@ -5,7 +5,7 @@
 
 use super::axis::{plain, ticks, time_unit};
 use super::font;
-use super::scene::{Anchor, Area, GREY, GRID, INK, Scene, Stroke};
+use super::scene::{Anchor, Area, GREY, GRID, INK, PAPER, Scene, Stroke};
 use super::subject::Subject;
 use super::{PanelOptions, WIDTH};
 use crate::palette::Colour;
@@ -18,6 +18,8 @@ const RIGHT: f64 = 92.0;
 const BELOW: f64 = 46.0;
 /// Outside of all.
 const MARGIN: f64 = 16.0;
+/// Height of a line of marks.
+const LINE: f64 = 12.0;
 /// Small text.
 pub(super) const SMALL: f64 = 11.0;
 
@@ -35,6 +37,9 @@ pub(super) enum Form {
     Line,
     Dashes,
     Dot,
+    Outline,
+    /// A dot with an edge.
+    Ring,
 }
 
 impl Key {
@@ -48,11 +53,36 @@ pub(super) struct Frame<'s, 't> {
     pub scene: Scene,
     /// Room for data.
     pub area: Area,
+    /// The time at its left edge.
+    pub from: f64,
+    /// And at its right one.
+    pub to: f64,
     subject: &'s Subject<'t>,
+    /// Lines of text that have room above the data.
+    lines: usize,
+}
+
+/// What is said at a time, above the data.
+pub(super) struct Mark {
+    pub at: f64,
+    pub colour: Colour,
+    pub text: String,
+}
+
+/// What a panel asks of its frame.
+pub(super) struct Plan<'p> {
+    pub title: &'p str,
+    /// Height of the data, if nobody has said how large the page is.
+    pub height: f64,
+    pub keys: &'p [Key],
+    /// Lines of marks above the data.
+    pub lines: usize,
+    /// The time from left to right; what is drawn of the run, if there is nothing else to show.
+    pub span: Option<(f64, f64)>,
 }
 
 impl<'s, 't> Frame<'s, 't> {
-    /// A page with title and legend; `height` is that of the data, if nobody has said how large the page is.
+    /// A page with title and legend.
     pub fn new(
         subject: &'s Subject<'t>,
         options: &PanelOptions,
@@ -60,13 +90,27 @@ impl<'s, 't> Frame<'s, 't> {
         height: f64,
         keys: &[Key],
     ) -> Self {
+        let plan = Plan {
+            title,
+            height,
+            keys,
+            lines: 1,
+            span: None,
+        };
+        Frame::planned(subject, options, &plan)
+    }
+
+    /// The same, with all that can be asked for.
+    pub fn planned(subject: &'s Subject<'t>, options: &PanelOptions, plan: &Plan<'_>) -> Self {
+        let title = plan.title;
+        let (from, to) = plan.span.unwrap_or((subject.from, subject.to));
         let width = f64::from(options.size.map_or(WIDTH, |size| size.0));
-        let rows = legend_rows(keys, width);
-        // Below the legend a line for what stands above the data.
-        let top = 82.0 + 18.0 * rows.len() as f64;
+        let rows = legend_rows(plan.keys, width);
+        // Below the legend lines for what stands above the data.
+        let top = 70.0 + 18.0 * rows.len() as f64 + LINE * plan.lines as f64;
         let height = options
             .size
-            .map_or(top + height + BELOW, |size| f64::from(size.1));
+            .map_or(top + plan.height + BELOW, |size| f64::from(size.1));
         let subtitle = subject.subtitle();
         let mut scene = Scene::new(width, height, format!("{title}: {subtitle}"));
         scene.group("title");
@@ -94,29 +138,35 @@ impl<'s, 't> Frame<'s, 't> {
         Frame {
             scene,
             area,
+            from,
+            to,
             subject,
+            lines: plan.lines,
         }
     }
 
     /// Where a time lies.
     pub fn x(&self, time: f64) -> f64 {
-        let s = self.subject;
-        self.area.x + (time - s.from) / (s.to - s.from) * self.area.w
+        self.area.x + (time - self.from) / (self.to - self.from) * self.area.w
     }
 
     /// How long a time is.
     pub fn length(&self, time: f64) -> f64 {
-        time / (self.subject.to - self.subject.from) * self.area.w
+        time / (self.to - self.from) * self.area.w
+    }
+
+    /// The part of a span between the edges, if there is one.
+    pub fn visible(&self, (start, end): (f64, f64)) -> Option<(f64, f64)> {
+        (end >= self.from && start <= self.to).then(|| (start.max(self.from), end.min(self.to)))
     }
 
     /// The time axis below `area`, with lines through it.
     pub fn time_axis(&mut self) {
-        let s = self.subject;
-        let (unit, length) = time_unit(s.to - s.from);
+        let (unit, length) = time_unit(self.to - self.from);
         let most = (self.area.w / 90.0).max(2.0) as usize;
         let area = self.area;
         self.scene.group("time");
-        for tick in ticks(s.from / length, s.to / length, most) {
+        for tick in ticks(self.from / length, self.to / length, most) {
             let x = self.x(tick * length);
             self.scene
                 .line((x, area.y), (x, area.bottom()), Stroke::new(GRID, 0.6));
@@ -146,18 +196,20 @@ impl<'s, 't> Frame<'s, 't> {
         );
     }
 
-    /// A value axis at the left of `area`, from 0 to `most` of `unit`s, with `name` above it. Returns where a value lies.
+    /// A value axis at the left of `area`, from 0 to `most` with `unit` above it; ticks in
+    /// multiples of `scale`, of whole ones only where that makes sense. Returns where a value lies.
     pub fn value_axis(
         &mut self,
         area: Area,
         most: f64,
         unit: &str,
-        scale: f64,
+        (scale, whole): (f64, bool),
     ) -> impl Fn(f64) -> f64 + use<> {
         let count = (area.h / 36.0).clamp(1.0, 8.0) as usize;
         self.scene.group("values");
         let y = move |value: f64| area.bottom() - value / most * area.h;
-        for tick in ticks(0.0, most / scale, count) {
+        let ticks = ticks(0.0, most / scale, count).into_iter();
+        for tick in ticks.filter(|tick| !whole || tick.fract() == 0.0) {
             let at = y(tick * scale);
             self.scene
                 .line((area.x, at), (area.right(), at), Stroke::new(GRID, 0.6));
@@ -174,32 +226,50 @@ impl<'s, 't> Frame<'s, 't> {
         y
     }
 
-    /// Marks at the upper edge: when the last task was submitted, and when the last one ended.
-    pub fn marks(&mut self) {
+    /// Marks at the upper edge: when the last task was submitted, when the last one ended, and more. Those for whose text there is
+    /// no room have none, but for the first two.
+    pub fn marks(&mut self, more: &[Mark]) {
         let s = self.subject;
-        let submitted = s.tasks().iter().map(|task| task.submit_ns).max();
-        let submitted = submitted.map(|at| s.since(at));
-        self.scene.group("marks");
-        let area = self.area;
+        // Of the factorization, where a solve follows it.
+        let parts = s.trace.manifest.parts();
+        let later = parts.get(1);
+        let first = s.tasks().iter();
+        let first = first.filter(|t| later.is_none_or(|p| u64::from(t.task) < p.first_task));
+        let submitted = first.map(|task| task.submit_ns).max();
+        let solve = later.map(|part| s.since(part.begin_ns));
         let said = [
-            (submitted, "all submitted"),
+            (submitted.map(|at| s.since(at)), "all submitted"),
+            (solve, "solve"),
             (Some(s.last_ns as f64), "last task ends"),
         ];
-        let mut free_from = area.x;
-        for (at, what) in said {
-            let Some(at) = at.filter(|at| (s.from..=s.to).contains(at)) else {
-                continue;
-            };
+        let mut marks: Vec<(f64, Colour, &str)> = Vec::new();
+        for (at, text) in said {
+            marks.extend(at.map(|at| (at, INK, text)));
+        }
+        marks.extend(more.iter().map(|m| (m.at, m.colour, m.text.as_str())));
+        marks.retain(|mark| (self.from..=self.to).contains(&mark.0));
+        // From the right: the end of the run is told first.
+        marks.sort_by(|a, b| b.0.total_cmp(&a.0));
+        self.scene.group("marks");
+        let area = self.area;
+        let mut free = vec![f64::INFINITY; self.lines];
+        for (at, colour, what) in marks {
             let x = self.x(at);
-            let look = Stroke::dashed(INK, 0.8, 3.0);
-            self.scene.line((x, area.y - 4.0), (x, area.bottom()), look);
             let wide = font::width(what, 10.0, false);
             let left = (x - 0.5 * wide).clamp(area.x, (area.right() - wide).max(area.x));
-            if left >= free_from {
-                let y = area.y - 7.0;
+            let line = free.iter().position(|&free| left + wide + 8.0 <= free);
+            if line.is_none() && colour != INK {
+                continue;
+            }
+            let rise = LINE * line.unwrap_or(0) as f64;
+            let look = Stroke::dashed(colour, 0.8, 3.0);
+            self.scene.line((x, area.y - 4.0), (x, area.bottom()), look);
+            if let Some(line) = line {
+                let text_colour = if colour == INK { GREY } else { colour };
+                let (y, anchor) = (area.y - 7.0 - rise, Anchor::Start);
                 self.scene
-                    .coloured_text(left, y, 10.0, Anchor::Start, GREY, what);
-                free_from = left + wide + 8.0;
+                    .coloured_text(left, y, 10.0, anchor, text_colour, what);
+                free[line] = left;
             }
         }
     }
@@ -248,7 +318,31 @@ fn swatch(scene: &mut Scene, key: &Key, x: f64, y: f64) {
             scene.line((x, middle), (x + 14.0, middle), look);
         }
         Form::Dot => scene.dot((x + 6.0, middle), 3.5, key.colour, 1.0),
+        Form::Ring => {
+            scene.dot((x + 6.0, middle), 4.0, key.colour, 1.0);
+            scene.dot((x + 6.0, middle), 3.1, PAPER, 1.0);
+        }
+        Form::Outline => {
+            let (y, w, h) = (middle - 4.5, 11.0, 9.0);
+            scene.outline(Area { x, y, w, h }, Stroke::new(key.colour, 1.4));
+        }
     }
+}
+
+/// A page that says in a sentence why there is nothing to see.
+pub(super) fn sentence(
+    subject: &Subject<'_>,
+    options: &PanelOptions,
+    title: &str,
+    why: &str,
+) -> Scene {
+    let frame = Frame::new(subject, options, title, 10.0, &[]);
+    let (mut scene, area) = (frame.scene, frame.area);
+    scene.group("sentence");
+    let room = scene.width - 2.0 * MARGIN;
+    let why = font::fitted(why, 13.0, false, room);
+    scene.text(MARGIN, area.y - 2.0, 13.0, Anchor::Start, why);
+    scene
 }
 
 /// A colour between two, `part` of the way.

@@ -2,9 +2,10 @@
 //!
 //! Takes a trace and a number of columns; gives, for each, what every worker did most, the memory on the host and the ready tasks.
 
-use super::steps::{Step, count, most, spans_where, spread};
+use super::steps::{most, spans_where, spread};
 use super::subject::Subject;
 use super::{PanelError, PanelOptions};
+use crate::account::Steps;
 use crate::palette::Colour;
 use crate::trace::Trace;
 
@@ -83,35 +84,22 @@ impl Grid {
                 cells,
             }
         });
-        let times = |of: fn(&crate::trace::schema::Task) -> u64| -> Vec<f64> {
-            let tasks = subject.tasks().iter();
-            tasks.map(|task| subject.since(of(task))).collect()
-        };
-        let ready = count(times(|t| t.ready_ns), times(|t| t.pop_ns.max(t.ready_ns)));
-        let work = count(times(|t| t.ready_ns), times(|t| t.end_ns.max(t.ready_ns)));
+        let ready = subject.count(|t| (t.ready_ns, t.pop_ns));
+        let work = subject.count(|t| (t.ready_ns, t.end_ns));
         let workers = subject.workers.len() as f64;
         let few = spans_where(&work, span, |n| n < workers);
         let few: f64 = few.iter().map(|(a, b)| b - a).sum();
-        let on_host = trace.tables.memory.iter().filter(|m| m.memory_node == 0);
-        let mut memory = vec![Step {
-            at: 0.0,
-            value: trace.manifest.run.host_bytes as f64,
-        }];
-        memory.extend(on_host.map(|row| Step {
-            at: subject.since(row.time_ns),
-            value: row.after_bytes as f64,
-        }));
-        memory.sort_by(|a, b| a.at.total_cmp(&b.at));
-        let columns_of = |steps: &[Step]| -> Vec<f64> {
+        let memory = super::memory::series(&subject);
+        let columns_of = |steps: &Steps| -> Vec<f64> {
             let column = |k: usize| span.0 + k as f64 * width;
             (0..columns)
-                .map(|k| most(steps, column(k), column(k + 1)))
+                .map(|k| most(steps, (column(k), column(k + 1))))
                 .collect()
         };
         Ok(Grid {
             run_ns: subject.last_ns,
             rows: rows.collect(),
-            memory: columns_of(&memory),
+            memory: columns_of(&memory[&0]),
             ready: columns_of(&ready),
             few: few / (span.1 - span.0),
             codelets: used

@@ -6,14 +6,14 @@
 
 /// A span of a kind.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Span<K> {
+pub(crate) struct Span<K> {
     pub x: f64,
     pub w: f64,
     pub kind: K,
 }
 
 /// Merges what is shorter than `step`.
-pub(super) fn merged<K: Copy + PartialEq>(
+pub(crate) fn merged<K: Copy + PartialEq>(
     spans: impl Iterator<Item = Span<K>>,
     step: f64,
 ) -> Vec<Span<K>> {

@@ -4,9 +4,13 @@
 //!
 //! | file | subject |
 //! | --- | --- |
-//! | `gantt`, `tree`, `memory`, `ready`, `gflops`, `depth`, `durations`, `shape` | one panel each |
+//! | `memory`, `ready`, `submitted`, `gflops`, `depth`, `nodes`, `active`, `transfers`, `counters` | curves over time, one panel each |
+//! | `states`, `stalls`, `switches`, `phases` | spans on rows, one panel each |
+//! | `histogram`, `classes` | counts in bins, one panel each |
+//! | `gantt`, `tree`, `durations`, `residuals`, `shape` | pictures of their own, one panel each |
+//! | `chart`, `spans`, `bars` | what panels of curves, spans and counts say, and their pictures |
 //! | `subject` | a trace that was found fit to be drawn, and the span of time that is |
-//! | `frame`, `axis` | title, legend, axes and their ticks |
+//! | `frame`, `axis`, `facets`, `scatter` | title, legend, axes and their ticks; small plots beside each other; tasks as dots |
 //! | `lod`, `steps` | never more shapes than pixels |
 //! | `grid` | a run in columns, for terminals |
 //! | `scene` | shapes on a page |
@@ -22,31 +26,51 @@
 //! }
 //! ```
 
-mod axis;
+mod active;
+pub(crate) mod axis;
+pub(crate) mod bars;
+pub(crate) mod chart;
+mod classes;
+mod counters;
 mod depth;
 mod durations;
+mod facets;
 mod font;
 mod frame;
 mod gantt;
 mod gflops;
 pub mod grid;
-mod lod;
+mod histogram;
+pub(crate) mod lod;
 mod memory;
+mod nodes;
+mod phases;
 mod png;
 mod ready;
+mod residuals;
+mod scatter;
 pub mod scene;
-mod shape;
+pub(crate) mod shape;
+pub(crate) mod spans;
+mod stalls;
+mod states;
 mod steps;
-mod subject;
+pub(crate) mod subject;
+mod submitted;
 mod svg;
-mod tree;
+mod switches;
+mod transfers;
+pub(crate) mod tree;
 
 pub use png::png;
 pub use svg::svg;
 
 use crate::part::{Part, PartError};
 use crate::trace::Trace;
+use bars::Bars;
+use chart::Chart;
 use scene::Scene;
+use spans::Rows;
 use std::collections::BTreeSet;
 use std::fs;
 use std::io;
@@ -56,13 +80,25 @@ use subject::Subject;
 /// The panels: those of the command, of the tests and of docs/panels.md.
 pub static PANELS: &[PanelEntry] = &[
     gantt::ENTRY,
+    states::ENTRY,
     tree::ENTRY,
+    nodes::ENTRY,
+    depth::ENTRY,
+    active::ENTRY,
     memory::ENTRY,
     ready::ENTRY,
+    submitted::ENTRY,
+    stalls::ENTRY,
     gflops::ENTRY,
-    depth::ENTRY,
+    transfers::ENTRY,
     durations::ENTRY,
+    residuals::ENTRY,
+    histogram::ENTRY,
+    classes::ENTRY,
     shape::ENTRY,
+    switches::ENTRY,
+    counters::ENTRY,
+    phases::ENTRY,
 ];
 
 /// One kind of picture.
@@ -72,7 +108,20 @@ pub struct PanelEntry {
     pub name: &'static str,
     /// What it shows, in a sentence.
     pub about: &'static str,
-    paint: fn(&Subject<'_>, &PanelOptions) -> Scene,
+    pub(crate) drawing: Drawing,
+}
+
+/// What a panel is made of, for those who show it in another way than as a picture.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Drawing {
+    /// Curves over time.
+    Chart(fn(&Subject<'_>) -> Chart),
+    /// Spans on rows.
+    Rows(fn(&Subject<'_>) -> Rows),
+    /// Counts in bins.
+    Bars(fn(&Subject<'_>) -> Bars),
+    /// A picture of its own.
+    Own(fn(&Subject<'_>, &PanelOptions) -> Scene),
 }
 
 /// What can be chosen.
@@ -86,6 +135,22 @@ pub struct PanelOptions {
     pub to_ns: Option<u64>,
     /// Tasks to show in full colour, the others pale. All in full colour where empty.
     pub marked: BTreeSet<u32>,
+    /// Length of the steps of time in which loads and speeds are means; as short as can be seen where not given.
+    pub step_ns: Option<u64>,
+    /// Loads of tree nodes as 0, 50 or 100 % of all workers, instead of as they are.
+    pub load_classes: bool,
+}
+
+impl PanelOptions {
+    /// Windows of time across `width` units of the page: some units wide, or as long as the user has said, and never narrower than
+    /// a unit.
+    fn windows(&self, subject: &Subject<'_>, width: f64) -> usize {
+        let count = match self.step_ns {
+            Some(step) => ((subject.to - subject.from) / step.max(1) as f64).ceil(),
+            None => width / 4.0,
+        };
+        count.clamp(1.0, width.max(1.0)) as usize
+    }
 }
 
 /// Width of a page, if nobody says another.
@@ -178,7 +243,12 @@ impl PanelEntry {
             return Err(PanelError::Page { width, height });
         }
         let subject = Subject::new(trace, options)?;
-        Ok((self.paint)(&subject, options))
+        Ok(match self.drawing {
+            Drawing::Chart(of) => chart::paint(&of(&subject), &subject, options),
+            Drawing::Rows(of) => spans::paint(&of(&subject), &subject, options),
+            Drawing::Bars(of) => bars::paint(&of(&subject), &subject, options),
+            Drawing::Own(paint) => paint(&subject, options),
+        })
     }
 }
 

@@ -164,6 +164,23 @@ pub enum Shape {
     Text(Text),
 }
 
+impl Shape {
+    fn lower(&mut self, by: f64) {
+        match self {
+            Shape::Rect { area, .. } | Shape::Outline { area, .. } => area.y += by,
+            Shape::Polyline { points, .. } | Shape::Polygon { points, .. } => {
+                points.iter_mut().for_each(|point| point.1 += by);
+            }
+            Shape::Dot { y, .. } => *y += by,
+            Shape::Arrow { from, to, .. } => {
+                from.1 += by;
+                to.1 += by;
+            }
+            Shape::Text(text) => text.y += by,
+        }
+    }
+}
+
 /// Shapes that belong together; later ones lie above.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Group {
@@ -196,6 +213,25 @@ impl Scene {
             title,
             groups,
         }
+    }
+
+    /// Pages below each other as one.
+    pub fn stacked(pages: Vec<Scene>) -> Self {
+        let mut all = Scene::new(0.0, 0.0, String::new());
+        for mut page in pages {
+            page.groups
+                .iter_mut()
+                .flat_map(|group| &mut group.shapes)
+                .for_each(|shape| shape.lower(all.height));
+            all.width = all.width.max(page.width);
+            all.height += page.height;
+            if !all.title.is_empty() {
+                all.title += "; ";
+            }
+            all.title += &page.title;
+            all.groups.append(&mut page.groups);
+        }
+        all
     }
 
     /// What is drawn from now on belongs to a group of this name.

@@ -6,29 +6,29 @@ use super::axis::{si, time};
 use super::frame::{Form, Frame, Key, SMALL, ramp};
 use super::scene::{Anchor, GREY, INK, Scene, Stroke};
 use super::subject::Subject;
-use super::{PanelEntry, PanelOptions};
+use super::{Drawing, PanelEntry, PanelOptions};
 use crate::palette::OTHER;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 pub(super) const ENTRY: PanelEntry = PanelEntry {
     name: "shape",
     about: "the elimination tree itself: size by operations, colour by time",
-    paint,
+    drawing: Drawing::Own(paint),
 };
 
 /// Largest radius of a node.
 const LARGEST: f64 = 20.0;
 
 #[derive(Default)]
-struct Node {
-    parent: Option<u32>,
-    flops: f64,
+pub(crate) struct Node {
+    pub parent: Option<u32>,
+    pub flops: f64,
     /// Sum of task times, and of the same times the middle of the task: their quotient is when it was worked on.
-    weight: f64,
-    moment: f64,
-    level: usize,
+    pub weight: f64,
+    pub moment: f64,
+    pub level: usize,
     /// From 0 to the number of leaves.
-    x: f64,
+    pub x: f64,
 }
 
 fn paint(subject: &Subject<'_>, options: &PanelOptions) -> Scene {
@@ -127,7 +127,7 @@ fn when(part: f64) -> crate::palette::Colour {
 }
 
 /// The nodes that tasks can belong to, with their places, and the number of leaves.
-fn tree(subject: &Subject<'_>) -> (BTreeMap<u32, Node>, usize) {
+pub(crate) fn tree(subject: &Subject<'_>) -> (BTreeMap<u32, Node>, usize) {
     let fronts = &subject.trace.tables.fronts;
     let task_node: HashMap<u32, u32> = fronts.iter().map(|f| (f.node, f.task_node)).collect();
     let known = |node: u32| match task_node.get(&node) {

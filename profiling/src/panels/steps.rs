@@ -1,55 +1,31 @@
-//! Values that hold from a time on.
+//! Curves of [`Steps`] on a page, and weights spread over windows.
 //!
-//! Takes beginnings and ends, or values with times; gives steps and lines. Knows no trace.
+//! Takes steps in nanoseconds since the beginning of the run; gives spans, points and sums. Knows no trace.
 
-/// A value from a time on, until the next step.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Step {
-    pub at: f64,
-    pub value: f64,
-}
-
-/// How many of the things that begin at `from` and end at `to` there are.
-pub(super) fn count(mut from: Vec<f64>, mut to: Vec<f64>) -> Vec<Step> {
-    from.sort_by(f64::total_cmp);
-    to.sort_by(f64::total_cmp);
-    let (mut begun, mut ended) = (0, 0);
-    let mut steps: Vec<Step> = Vec::new();
-    while begun < from.len() || ended < to.len() {
-        let next = |list: &[f64], k: usize| list.get(k).copied().unwrap_or(f64::INFINITY);
-        let at = next(&from, begun).min(next(&to, ended));
-        begun += from[begun..].iter().take_while(|&&t| t <= at).count();
-        ended += to[ended..].iter().take_while(|&&t| t <= at).count();
-        let value = begun as f64 - ended as f64;
-        if steps.last().is_none_or(|last| last.value != value) {
-            steps.push(Step { at, value });
-        }
-    }
-    steps
-}
+use crate::account::Steps;
 
 /// The largest value in a span of time, the one in force at its beginning included.
-pub(super) fn most(steps: &[Step], from: f64, to: f64) -> f64 {
-    let first = steps.partition_point(|s| s.at <= from).saturating_sub(1);
-    let inside = steps[first..].iter().take_while(|s| s.at <= to);
+pub(super) fn most(steps: &Steps, (from, to): (f64, f64)) -> f64 {
+    let steps = &steps.steps;
+    let first = steps.partition_point(|s| s.time_ns as f64 <= from);
+    let inside = steps[first.saturating_sub(1)..].iter();
+    let inside = inside.take_while(|s| s.time_ns as f64 <= to);
     inside.map(|s| s.value).fold(0.0, f64::max)
 }
 
 /// Spans in which `is` holds for the value, between `from` and `to`; before the first step the value is 0.
 pub(super) fn spans_where(
-    steps: &[Step],
+    steps: &Steps,
     (from, to): (f64, f64),
     is: impl Fn(f64) -> bool,
 ) -> Vec<(f64, f64)> {
     let mut out: Vec<(f64, f64)> = Vec::new();
-    let zero = Step {
-        at: f64::NEG_INFINITY,
-        value: 0.0,
-    };
-    let ends = steps.iter().map(|s| s.at).chain([f64::INFINITY]);
-    for (step, end) in [zero].iter().chain(steps).zip(ends) {
-        let (start, end) = (step.at.max(from), end.min(to));
-        if !is(step.value) || end <= start {
+    let zero = (f64::NEG_INFINITY, 0.0);
+    let all = || steps.steps.iter().map(|s| (s.time_ns as f64, s.value));
+    let ends = all().map(|s| s.0).chain([f64::INFINITY]);
+    for ((at, value), end) in [zero].into_iter().chain(all()).zip(ends) {
+        let (start, end) = (at.max(from), end.min(to));
+        if !is(value) || end <= start {
             continue;
         }
         match out.last_mut() {
@@ -63,12 +39,14 @@ pub(super) fn spans_where(
 /// The steps as a line from `x(from)` to `x(to)` with at most five points a unit of the page: what enters a column, its lowest and
 /// highest value, and what leaves it.
 pub(super) fn line(
-    steps: &[Step],
+    steps: &Steps,
     (from, to): (f64, f64),
     x: impl Fn(f64) -> f64,
     y: impl Fn(f64) -> f64,
 ) -> Vec<(f64, f64)> {
-    let begin = steps.partition_point(|s| s.at <= from);
+    let steps: &[_] = &steps.steps;
+    let at = |k: usize| steps[k].time_ns as f64;
+    let begin = steps.partition_point(|s| s.time_ns as f64 <= from);
     let mut value = if begin == 0 {
         0.0
     } else {
@@ -76,22 +54,22 @@ pub(super) fn line(
     };
     let mut out = vec![(x(from), y(value))];
     let mut k = begin;
-    while k < steps.len() && steps[k].at <= to {
-        let column = x(steps[k].at).floor();
-        let at = x(steps[k].at);
+    while k < steps.len() && at(k) <= to {
+        let here = x(at(k));
+        let column = here.floor();
         let (mut low, mut high, mut last) = (value, value, value);
-        while k < steps.len() && steps[k].at <= to && x(steps[k].at).floor() == column {
+        while k < steps.len() && at(k) <= to && x(at(k)).floor() == column {
             last = steps[k].value;
             (low, high) = (low.min(last), high.max(last));
             k += 1;
         }
-        out.push((at, y(value)));
+        out.push((here, y(value)));
         for extreme in [low, high] {
             if extreme != value && extreme != last {
-                out.push((at, y(extreme)));
+                out.push((here, y(extreme)));
             }
         }
-        out.push((at, y(last)));
+        out.push((here, y(last)));
         value = last;
     }
     out.push((x(to), y(value)));
@@ -126,12 +104,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn counts_lines_and_spans() {
-        let steps = count(vec![1.0, 1.0, 4.0], vec![3.0, 4.0, 9.0]);
-        let pairs: Vec<_> = steps.iter().map(|s| (s.at, s.value)).collect();
-        assert_eq!(pairs, [(1.0, 2.0), (3.0, 1.0), (9.0, 0.0)]);
+    fn lines_and_spans() {
+        let steps = Steps::count(vec![1, 1, 4], vec![3, 4, 9]);
         assert_eq!(
-            (most(&steps, 3.5, 10.0), most(&steps, 0.0, 2.0)),
+            (most(&steps, (3.5, 10.0)), most(&steps, (0.0, 2.0))),
             (1.0, 2.0)
         );
         let few = spans_where(&steps, (0.0, 10.0), |value| value < 2.0);

@@ -4,13 +4,16 @@
 //! run. Knows no page.
 
 use super::{PanelError, PanelOptions};
+use crate::account::Steps;
+use crate::models::{self, Models};
 use crate::palette::{self, Colour};
 use crate::trace::Trace;
 use crate::trace::schema::{Front, Role, Task, WorkerKind};
 use serde_json::Value;
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashMap};
 
-pub(super) struct Subject<'t> {
+pub(crate) struct Subject<'t> {
     pub trace: &'t Trace,
     /// By number.
     pub workers: Vec<Lane>,
@@ -25,9 +28,10 @@ pub(super) struct Subject<'t> {
     pub from: f64,
     /// Its end.
     pub to: f64,
+    models: OnceCell<Models>,
 }
 
-pub(super) struct Lane {
+pub(crate) struct Lane {
     pub name: String,
     pub is_device: bool,
 }
@@ -83,6 +87,7 @@ impl<'t> Subject<'t> {
             last_ns,
             from: from_ns as f64,
             to: to_ns as f64,
+            models: OnceCell::new(),
         })
     }
 
@@ -100,6 +105,52 @@ impl<'t> Subject<'t> {
         (self.since(task.start_ns), self.since(task.end_ns))
     }
 
+    /// The same, never before the beginning: an event there counts as one at the beginning.
+    pub fn since_ns(&self, time_ns: u64) -> u64 {
+        time_ns.saturating_sub(self.begin_ns)
+    }
+
+    /// From start to end of a task, as whole numbers.
+    pub fn span_ns(&self, task: &Task) -> (u64, u64) {
+        (self.since_ns(task.start_ns), self.since_ns(task.end_ns))
+    }
+
+    /// How many tasks there are between the two times that `of` gives.
+    pub fn count(&self, of: impl Fn(&Task) -> (u64, u64)) -> Steps {
+        let spans = self.tasks().iter().map(of);
+        let spans = spans.map(|(a, b)| (self.since_ns(a), self.since_ns(b.max(a))));
+        let (from, to) = spans.unzip();
+        Steps::count(from, to)
+    }
+
+    /// Steps by the recorder's clock as steps since the beginning of the run.
+    pub fn shifted(&self, steps: Steps) -> Steps {
+        let mut out = Steps::default();
+        for step in steps.steps {
+            out.set(self.since_ns(step.time_ns), step.value);
+        }
+        out
+    }
+
+    /// Why a table of a module of the recorder is empty, in a sentence.
+    pub fn without_module(&self, name: &str) -> String {
+        let modules = &self.trace.manifest.modules;
+        match modules.iter().find(|module| module.module == name) {
+            None => format!("Not recorded: `treeqr solve --record {name}` does."),
+            Some(module) if module.missing.is_empty() => {
+                format!("There was nothing to record of `{name}`.")
+            }
+            Some(module) => format!("Not recorded: {}.", module.missing.join("; ")),
+        }
+    }
+
+    /// Which part of the time of all workers a number of busy workers is; none for no time at all.
+    pub fn part_of_workers(&self, busy: &Steps) -> Option<f64> {
+        let time = busy.integral(self.from as u64, self.to as u64);
+        let all = self.workers.len() as f64 * (self.to - self.from);
+        (time > 0.0).then_some(time / all)
+    }
+
     /// The part of a span that is drawn, if there is one; a span without length may be.
     pub fn visible(&self, (start, end): (f64, f64)) -> Option<(f64, f64)> {
         (end >= self.from && start <= self.to).then(|| (start.max(self.from), end.min(self.to)))
@@ -113,6 +164,12 @@ impl<'t> Subject<'t> {
         self.positions.contains_key(&worker)
     }
 
+    /// Numbers, names and roles, by number.
+    pub fn codelets(&self) -> impl Iterator<Item = (u16, &str, Role)> {
+        let all = self.codelets.iter();
+        all.map(|(&number, (name, role))| (number, name.as_str(), *role))
+    }
+
     pub fn codelet(&self, number: u16) -> &str {
         &self.codelets[&number].0
     }
@@ -123,6 +180,29 @@ impl<'t> Subject<'t> {
 
     pub fn colour(&self, codelet: u16) -> Colour {
         palette::codelet(self.codelet(codelet))
+    }
+
+    /// Whether a task belongs to a solve and not to the factorization: it works on a front that was done long ago.
+    pub fn solves(&self, task: &Task) -> bool {
+        self.role(task.codelet) == Role::Solve
+    }
+
+    /// What a memory node is called.
+    pub fn memory_node(&self, node: u16) -> String {
+        let devices = &self.trace.manifest.run.devices;
+        match node.checked_sub(1) {
+            None => "host".to_owned(),
+            Some(d) => match devices.get(usize::from(d)) {
+                Some(name) => name.clone(),
+                None => format!("memory node {node}"),
+            },
+        }
+    }
+
+    /// The models of all tasks of the trace, whatever is drawn of it.
+    pub fn models(&self) -> &Models {
+        let fit = || models::fit(&self.trace.tables, models::LEVEL);
+        self.models.get_or_init(fit)
     }
 
     pub fn front(&self, node: u32) -> Option<&'t Front> {

@@ -22,6 +22,7 @@ pub(super) fn ns_per_task(options: &RecorderOptions, clock: &Clock) -> f64 {
     let words = BATCHES * RECORDS * TaskRecord::WORDS;
     let shared = Shared {
         options: options.clone(),
+        expected: Mutex::default(),
         clock: clock.clone(),
         pool: Pool::new(words, usize::MAX),
         keeper: Mutex::default(),

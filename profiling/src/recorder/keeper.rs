@@ -4,7 +4,8 @@
 //! then writes the oldest to a file and uses them again. Knows no record.
 //!
 //! Nobody wakes it while a run goes on, since that would be a system call: it looks, and sleeps between looks, the longer
-//! the fewer chunks were taken. While no thread records it waits without looking.
+//! the fewer chunks were taken. While no thread records it waits without looking. A run that is said to be of moderate size has no
+//! such thread (`Shared::prepare`): its threads take what was laid by, and bring the pages in themselves.
 
 use super::Shared;
 use super::pool::{Piece, Pool, touch};

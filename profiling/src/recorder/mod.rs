@@ -32,7 +32,7 @@ pub(crate) use track::Stream;
 
 use crate::clock::{Anchor, Clock};
 use crate::recording::{Recording, assemble};
-use pool::Pool;
+use pool::{MOST_WITHOUT_KEEPER, Pool};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -50,6 +50,8 @@ pub struct Recorder {
 #[derive(Debug)]
 struct Shared {
     options: RecorderOptions,
+    /// Of the next run, or the one that goes on.
+    expected: Mutex<Option<Expected>>,
     clock: Clock,
     pool: Pool,
     keeper: Mutex<Option<JoinHandle<Kept>>>,
@@ -83,10 +85,14 @@ impl Shared {
         self.keeper.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn expected(&self) -> MutexGuard<'_, Option<Expected>> {
+        self.expected.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Words of the first chunk of `lane`: for a run that is said to be small, what it needs.
     fn first_words(&self, lane: Lane) -> usize {
         let chunk = self.pool.chunk_words;
-        match (self.pool.queues(), self.options.expected) {
+        match (self.pool.queues(), *self.expected()) {
             (None, Some(expected)) if lane == Lane::Submission => {
                 expected.submission_words().min(chunk)
             }
@@ -95,10 +101,12 @@ impl Shared {
         }
     }
 
-    /// Gets ready for a run on so many threads: with a keeper, unless a first chunk for each is said to be enough.
+    /// Gets ready for a run on so many threads: with a keeper, unless a first chunk for each is said to be enough, or what can be
+    /// laid by. (On a machine whose processors all work, a keeper that looks every few milliseconds takes a worker's time, and more
+    /// of it than the pages that it would have ready.)
     fn prepare(&self, threads: usize, devices: bool) -> Option<usize> {
         let chunk = self.pool.chunk_words;
-        let Some(expected) = self.options.expected else {
+        let Some(expected) = *self.expected() else {
             self.pool.lay_by(16 * threads);
             return Some(2 * threads);
         };
@@ -108,8 +116,9 @@ impl Shared {
         }
         // Address space; a microsecond for each.
         let chunks = worker.div_ceil(chunk) + submission.div_ceil(chunk) + threads;
-        self.pool.lay_by(chunks);
-        Some(chunks.min(2 * threads))
+        self.pool.lay_by(chunks + chunks / 2);
+        let enough = chunks <= MOST_WITHOUT_KEEPER && self.pool.laid_by() >= chunks;
+        (devices || !enough).then_some(chunks.min(2 * threads))
     }
 }
 
@@ -120,6 +129,7 @@ impl Recorder {
         let pool = Pool::new(options.chunk_words(), options.memory_bytes);
         Recorder {
             shared: Arc::new(Shared {
+                expected: Mutex::new(options.expected),
                 options,
                 clock,
                 pool,
@@ -129,6 +139,11 @@ impl Recorder {
             runs: Mutex::default(),
             streams: AtomicU32::new(0),
         }
+    }
+
+    /// What the next run will record, if that is known; until then it is what the options say.
+    pub fn expect_next(&self, expected: Option<Expected>) {
+        *self.shared.expected() = expected;
     }
 
     /// The tables of all runs. Sorts them, and waits until the recorder is 5 ms old, to calibrate its clock. Beyond the
@@ -187,8 +202,9 @@ impl Observer for Recorder {
         let shared = self.shared.clone();
         let stream = self.streams.fetch_add(1, Ordering::Relaxed);
         let words = shared.first_words(lane);
-        let expected = match (lane, shared.pool.queues(), shared.options.expected) {
-            (Lane::Submission, None, Some(expected)) => expected.tasks as u64,
+        let kept = shared.keeper().is_some();
+        let expected = match (lane, *shared.expected()) {
+            (Lane::Submission, Some(expected)) if !kept => expected.tasks as u64,
             _ => u64::MAX,
         };
         let track = ThreadTrack::new(shared, stream, lane, words, expected);

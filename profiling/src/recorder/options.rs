@@ -22,7 +22,7 @@ pub struct RecorderOptions {
     pub exact_starts: bool,
     /// The clock; `None` for the best of this machine.
     pub clock: Option<ClockKind>,
-    /// What a run will record, where that is known. A run that is said to be small gets its memory at once and no helper
+    /// What a run will record, where that is known. A run of up to some hundred thousand tasks gets its memory at once and no helper
     /// thread; if it is larger after all, the thread starts late. `None`: anything may come.
     pub expected: Option<Expected>,
 }

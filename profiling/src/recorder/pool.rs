@@ -50,6 +50,9 @@ const MOST_READY: usize = 1024;
 const MOST_RESERVE: usize = 1024;
 const MOST_FULL: usize = 1024;
 
+/// Chunks that are laid by for a run without a keeper: 32 MiB where they have 64 KiB. All of them may be full at the end.
+pub(super) const MOST_WITHOUT_KEEPER: usize = 512;
+
 impl Pool {
     pub(super) fn new(chunk_words: usize, budget_bytes: usize) -> Self {
         Pool {
@@ -115,6 +118,11 @@ impl Pool {
     /// Whether less than half of the budget is taken.
     pub(super) fn is_ample(&self) -> bool {
         self.taken_bytes.load(Ordering::Relaxed) < self.budget_bytes / 2
+    }
+
+    /// Chunks in the reserve.
+    pub(super) fn laid_by(&self) -> usize {
+        self.open().reserve.len()
     }
 
     /// Allocates up to `count` chunks for the reserve.

@@ -361,6 +361,57 @@ fn a_small_run_has_no_keeper_unless_it_is_not_small() {
     assert_eq!(recorder.finish().runs[0].accesses.len(), 44);
 }
 
+/// Many chunks, as many as can be laid by: nobody wakes while the run goes on. Beyond them, a keeper.
+#[test]
+fn a_run_of_moderate_size_has_no_keeper_and_loses_nothing() {
+    const TASKS: u32 = 20_000;
+    for (expected, keeper) in [(TASKS, false), (100, true)] {
+        let recorder = Recorder::new(RecorderOptions::for_tasks(expected as usize));
+        recorder.begin(&info(2));
+        let mut submission = recorder.attach(Lane::Submission);
+        let mut workers = [0, 1].map(|k| recorder.attach(Lane::Worker(k)));
+        for id in 0..TASKS {
+            submission.submitted(TaskId(id), &spec(id, 3), 0);
+            let worker = id as u16 % 2;
+            let track = &mut workers[usize::from(worker)];
+            track.task(&task(id, worker));
+            (0..3).for_each(|_| track.state(&state(id, worker)));
+            if keeper {
+                // It needs its time.
+                while recorder.shared.keeper().is_some()
+                    && recorder.shared.pool.open().ready.is_empty()
+                {
+                    std::thread::yield_now();
+                }
+            }
+        }
+        assert_eq!(recorder.shared.keeper().is_some(), keeper);
+        recorder.detach(submission);
+        for track in workers {
+            recorder.detach(track);
+        }
+        let run = &recorder.finish().runs[0];
+        assert_eq!(run.dropped, 0);
+        assert!(numbers(run).into_iter().eq(0..TASKS));
+        assert_eq!(run.accesses.len(), 3 * TASKS as usize);
+        assert!(run.record_bytes > 40 << 16, "many chunks");
+    }
+}
+
+/// What is said of the next run holds for it, and not for the one after it that is larger.
+#[test]
+fn each_run_may_be_expected_by_itself() {
+    let recorder = Recorder::new(RecorderOptions::for_tasks(10));
+    for (tasks, keeper) in [(10, false), (30_000, false), (10_000_000, true)] {
+        recorder.expect_next(RecorderOptions::for_tasks(tasks).expected);
+        recorder.begin(&info(1));
+        recorder.detach(recorder.attach(Lane::Submission));
+        recorder.detach(recorder.attach(Lane::Worker(0)));
+        assert_eq!(recorder.shared.keeper().is_some(), keeper, "{tasks}");
+    }
+    assert_eq!(recorder.finish().runs.len(), 3);
+}
+
 #[test]
 fn a_worker_without_room_gets_a_keeper_from_the_submission() {
     let recorder = Recorder::new(RecorderOptions::for_tasks(10));

@@ -102,6 +102,7 @@ impl ThreadTrack {
         };
         let laid_by = || queues.reserve.pop().map(touch);
         let Some(fresh) = queues.ready.pop().or_else(laid_by) else {
+            pool.wanted.store(true, Ordering::Relaxed);
             return false;
         };
         if self.chunk.is_empty() {

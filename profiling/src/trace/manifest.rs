@@ -5,6 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use std::ops::Range;
 
 /// Its file in the trace's folder.
 pub const MANIFEST: &str = "manifest.json";
@@ -82,16 +83,16 @@ pub enum Status {
     Failed(String),
 }
 
-/// The run as a whole.
+/// The run as a whole: mostly one of the runtime, or a factorization and the solve after it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RunFacts {
-    /// Name of the scheduler; `sequential` for none.
+    /// Name of the scheduler; `sequential` for none. That of the first part.
     pub scheduler: String,
     /// When it began.
     pub begin_ns: u64,
     /// When its last thread ended.
     pub end_ns: u64,
-    /// Tasks submitted.
+    /// Tasks submitted, of all parts.
     pub submitted_tasks: u64,
     /// Bytes on the host when it began.
     pub host_bytes: u64,
@@ -101,6 +102,33 @@ pub struct RunFacts {
     pub devices: Vec<String>,
     /// With emulated devices, how many times slower than the emulated machine all times are; else 1.
     pub time_scale: f64,
+    /// The runs of the runtime, one after the other. Nothing where there is one, and nobody said more of it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<RunPart>,
+}
+
+/// The [`RunPart::name`] of a factorization: what the analysis predicts is about its tasks.
+pub const FACTORIZE: &str = "factorize";
+/// The [`RunPart::name`] of a solve with the factors.
+pub const SOLVE: &str = "solve";
+
+/// One run of the runtime. Nothing that a trace tells went on between two of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunPart {
+    /// What it did: `factorize` or `solve`.
+    pub name: String,
+    /// Name of the scheduler; `sequential` for none: then worker 0 is the calling thread.
+    pub scheduler: String,
+    /// Workers that took part: those of the lowest numbers.
+    pub workers: u64,
+    /// When it began.
+    pub begin_ns: u64,
+    /// When its last thread ended.
+    pub end_ns: u64,
+    /// Number of its first task.
+    pub first_task: u64,
+    /// Tasks submitted.
+    pub submitted_tasks: u64,
 }
 
 /// What recording cost, and what it could not keep.
@@ -174,6 +202,42 @@ impl Manifest {
             .get("name")
             .and_then(Value::as_str)
             .unwrap_or("-")
+    }
+
+    /// The runs of the runtime: at least one.
+    pub fn parts(&self) -> Vec<RunPart> {
+        let run = &self.run;
+        if !run.parts.is_empty() {
+            return run.parts.clone();
+        }
+        vec![RunPart {
+            name: FACTORIZE.to_owned(),
+            scheduler: run.scheduler.clone(),
+            workers: u64::MAX,
+            begin_ns: run.begin_ns,
+            end_ns: run.end_ns,
+            first_task: 0,
+            submitted_tasks: run.submitted_tasks,
+        }]
+    }
+
+    /// Spans between two runs of the runtime, none empty.
+    pub fn gaps(&self) -> Vec<(u64, u64)> {
+        let pairs = self.run.parts.windows(2);
+        let gaps = pairs.map(|pair| (pair[0].end_ns, pair[1].begin_ns));
+        gaps.filter(|gap| gap.0 < gap.1).collect()
+    }
+
+    /// Numbers of the tasks of the factorization, which the analysis predicts; nothing for a solve alone.
+    pub fn factorization(&self) -> Range<u64> {
+        let parts = &self.run.parts;
+        if parts.is_empty() {
+            return 0..u64::MAX;
+        }
+        let found = parts.iter().find(|part| part.name == FACTORIZE);
+        found.map_or(0..0, |part| {
+            part.first_task..part.first_task.saturating_add(part.submitted_tasks)
+        })
     }
 
     /// A figure of the analysis, e.g. `flops`.

@@ -1,17 +1,21 @@
 //! From the recorder's tables to those of a trace.
 //!
-//! Takes the tables of one run and what the application knows of its tasks ([`Meaning`]); gives tables that stand for
-//! themselves. What follows from others is worked out here, so that a reader need not: dependencies from the accesses, events
-//! of tree nodes from their tasks, states of the submission from its stalls.
+//! Takes the tables of the runs, one after the other, and what the application knows of their tasks ([`Meaning`]); gives tables
+//! that stand for themselves. What follows from others is worked out here, so that a reader need not: dependencies from the
+//! accesses, events of tree nodes from their tasks, states of the submission from its stalls.
+//!
+//! Tasks, codelets and data are numbered through from run to run, and bytes held are those of all runs so far; a worker is
+//! the same by its number.
 
 use super::Tables;
+use super::manifest::RunPart;
+use super::nodes::node_events;
 use super::schema::{
-    Codelet, Counter, Dependency, Front, Memory, NodeEvent, NodeEventKind, Phase, Queue, Role,
-    Spill, State, Switch, Task, ThreadState, Transfer, TransferReason, Worker, WorkerKind,
+    Codelet, Counter, Dependency, Front, Memory, Phase, Queue, Role, Spill, State, Switch, Task,
+    ThreadState, Transfer, TransferReason, Worker, WorkerKind,
 };
 use crate::recording::{RecordedRun, StateRow, TaskRow};
-use std::collections::HashMap;
-use treeqr_runtime::{Dependencies, StallReason, TaskId, TransferKind, WorkerState};
+use treeqr_runtime::{Dependencies, MemoryNode, StallReason, TaskId, TransferKind, WorkerState};
 
 /// What a task works on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -34,52 +38,125 @@ pub struct TaskMeaning {
     pub coefficients: u64,
 }
 
-/// What the application knows of a run, and the runtime does not.
+/// What the application knows of its runs, and the runtime does not.
 pub struct Meaning<'a> {
     /// What the codelet of this name does.
     pub role: &'a dyn Fn(&str) -> Role,
-    /// What this task works on.
-    pub task: &'a dyn Fn(&TaskRow) -> TaskMeaning,
+    /// What this task of the run of this number works on.
+    pub task: &'a dyn Fn(usize, &TaskRow) -> TaskMeaning,
     /// The tree.
     pub fronts: Vec<Front>,
     /// The steps of the program.
     pub phases: Vec<Phase>,
     /// What the kernel did with the threads, if it was recorded.
     pub switches: Vec<Switch>,
-    /// Counters over tasks, if they were recorded.
+    /// Counters over tasks, if they were recorded. Tasks are numbered as in the trace.
     pub counters: Vec<Counter>,
 }
 
-/// The tables of a measured run. O(records log records).
-pub fn measured(run: &RecordedRun, meaning: Meaning<'_>) -> Tables {
-    let codelet = |(codelet, &name): (usize, &&'static str)| Codelet {
-        codelet: codelet as u16,
-        name: name.to_owned(),
-        role: (meaning.role)(name),
-    };
-    let codelets: Vec<_> = run.codelets.iter().enumerate().map(codelet).collect();
-    let tasks: Vec<_> = run.tasks.iter().map(|row| task(row, &meaning)).collect();
-    let node_events = node_events(&tasks, &codelets);
-    Tables {
-        workers: workers(run),
-        dependencies: dependencies(run),
+/// What is added to the numbers of a run.
+#[derive(Clone, Copy, Default)]
+struct Shift {
+    task: u32,
+    codelet: u16,
+    handle: u32,
+    /// Bytes that earlier runs left on the host, and this one did not count.
+    held_bytes: i64,
+}
+
+/// The tables of measured runs. O(records log records).
+pub fn measured(runs: &[RecordedRun], meaning: Meaning<'_>) -> Tables {
+    let mut out = Tables {
         fronts: meaning.fronts,
-        memory: run.memory.iter().map(memory).collect(),
-        states: states(run),
-        queues: queues(run),
-        transfers: run.transfers.iter().map(transfer).collect(),
+        phases: meaning.phases,
         switches: meaning.switches,
         counters: meaning.counters,
-        phases: meaning.phases,
-        node_events,
-        spills: run.spills.iter().map(spill).collect(),
-        codelets,
-        tasks,
         ..Tables::default()
+    };
+    let (mut shift, mut held) = (Shift::default(), 0);
+    for (k, run) in runs.iter().enumerate() {
+        let host_bytes = signed(run.host_bytes);
+        // A store of its own began with nothing; one that the runs share has counted what was left.
+        let held_before = if k == 0 { host_bytes } else { held };
+        shift.held_bytes = held_before - host_bytes;
+        out.codelets
+            .extend(codelets(&run.codelets, shift.codelet, meaning.role));
+        let task = |row| task(row, (meaning.task)(k, row), shift);
+        out.tasks.extend(run.tasks.iter().map(task));
+        dependencies(run, shift, &mut out.dependencies);
+        out.memory
+            .extend(run.memory.iter().map(|row| memory(row, shift)));
+        out.queues.extend(run.tasks.iter().map(queue));
+        states(run, &mut out.states);
+        let transfers = run.transfers.iter();
+        out.transfers
+            .extend(transfers.map(|row| transfer(row, shift)));
+        out.spills.extend(run.spills.iter().map(spill));
+        workers(run, &mut out.workers);
+        let on_host = run.memory.iter().filter(|m| m.memory == MemoryNode::HOST);
+        held = held_before + on_host.map(|m| m.delta_bytes).sum::<i64>();
+        shift = shift.after(run);
+    }
+    out.workers.sort_by_key(|worker| worker.worker);
+    out.states.sort_by_key(|s| (s.start_ns, s.worker));
+    out.queues.sort_by_key(|q| (q.time_ns, q.worker));
+    out.node_events = node_events(&out.tasks, &out.codelets);
+    out
+}
+
+/// What the manifest says of each run; `names` are theirs.
+pub fn parts(runs: &[RecordedRun], names: &[&str]) -> Vec<RunPart> {
+    let mut first_task = 0;
+    let part = |(run, &name): (&RecordedRun, &&str)| {
+        let part = RunPart {
+            name: name.to_owned(),
+            scheduler: run.scheduler.to_owned(),
+            workers: run.workers.len() as u64,
+            begin_ns: run.begin_ns,
+            end_ns: run.end_ns,
+            first_task,
+            submitted_tasks: run.submitted,
+        };
+        first_task += run.submitted;
+        part
+    };
+    runs.iter().zip(names).map(part).collect()
+}
+
+/// A table of codelets, numbered from `first` on.
+pub fn codelets<'a>(
+    names: &'a [&'static str],
+    first: u16,
+    role: impl Fn(&str) -> Role + 'a,
+) -> impl Iterator<Item = Codelet> + 'a {
+    let codelet = move |(name, codelet): (&&'static str, u16)| Codelet {
+        codelet,
+        name: (*name).to_owned(),
+        role: role(name),
+    };
+    names.iter().zip(first..).map(codelet)
+}
+
+fn signed(bytes: u64) -> i64 {
+    i64::try_from(bytes).unwrap_or(i64::MAX)
+}
+
+impl Shift {
+    /// For the run after this one.
+    fn after(self, run: &RecordedRun) -> Self {
+        let data = run.accesses.iter().map(|row| row.handle.0);
+        let data = data.chain(run.memory.iter().map(|row| row.handle.0));
+        Shift {
+            task: self.task + run.submitted as u32,
+            codelet: self.codelet + run.codelets.len() as u16,
+            handle: self.handle + data.max().map_or(0, |most| most + 1),
+            held_bytes: 0,
+        }
     }
 }
 
-fn workers(run: &RecordedRun) -> Vec<Worker> {
+/// Adds the workers of a run; those that are there already go on.
+fn workers(run: &RecordedRun, out: &mut Vec<Worker>) {
     let host = run.workers.len() - run.devices.len().min(run.workers.len());
     let worker = |row: &crate::recording::WorkerRow| {
         let number = usize::from(row.worker);
@@ -97,14 +174,21 @@ fn workers(run: &RecordedRun) -> Vec<Worker> {
             end_ns: row.end_ns,
         }
     };
-    run.workers.iter().map(worker).collect()
+    for row in &run.workers {
+        match out.iter_mut().find(|known| known.worker == row.worker) {
+            Some(known) => {
+                known.start_ns = known.start_ns.min(row.start_ns);
+                known.end_ns = known.end_ns.max(row.end_ns);
+            }
+            None => out.push(worker(row)),
+        }
+    }
 }
 
-fn task(row: &TaskRow, meaning: &Meaning<'_>) -> Task {
-    let of = (meaning.task)(row);
+fn task(row: &TaskRow, of: TaskMeaning, shift: Shift) -> Task {
     Task {
-        task: row.id.0,
-        codelet: row.codelet.0,
+        task: shift.task + row.id.0,
+        codelet: shift.codelet + row.codelet.0,
         worker: row.worker,
         node: row.node,
         priority: row.priority,
@@ -126,11 +210,11 @@ fn task(row: &TaskRow, meaning: &Meaning<'_>) -> Task {
     }
 }
 
-/// The direct predecessors of every task that was done, by the accesses in the order of submission.
-fn dependencies(run: &RecordedRun) -> Vec<Dependency> {
+/// Adds the direct predecessors of every task that was done, by the accesses in the order of submission.
+fn dependencies(run: &RecordedRun, shift: Shift, out: &mut Vec<Dependency>) {
     let handles = run.accesses.iter().map(|row| row.handle.0 as usize + 1);
     let mut rule = Dependencies::new(handles.max().unwrap_or(0));
-    let (mut out, mut of_task) = (Vec::new(), Vec::new());
+    let mut of_task = Vec::new();
     for accesses in run.accesses.chunk_by(|a, b| a.task == b.task) {
         let task = accesses[0].task;
         of_task.clear();
@@ -152,27 +236,30 @@ fn dependencies(run: &RecordedRun) -> Vec<Dependency> {
         of_task.sort_unstable();
         of_task.dedup();
         out.extend(of_task.iter().map(|&predecessor| Dependency {
-            task: task.0,
-            predecessor,
+            task: shift.task + task.0,
+            predecessor: shift.task + predecessor,
         }));
     }
-    out
 }
 
-fn memory(row: &crate::recording::MemoryRow) -> Memory {
+fn memory(row: &crate::recording::MemoryRow, shift: Shift) -> Memory {
+    let held_before = match row.memory {
+        MemoryNode::HOST => shift.held_bytes,
+        _ => 0,
+    };
     Memory {
         time_ns: row.time_ns,
-        task: row.task.0,
+        task: shift.task + row.task.0,
         node: row.node,
         memory_node: row.memory.0,
-        handle: row.handle.0,
+        handle: shift.handle + row.handle.0,
         delta_bytes: row.delta_bytes,
-        after_bytes: row.after_bytes,
+        after_bytes: row.after_bytes.saturating_add_signed(held_before),
     }
 }
 
-/// By time; those of workers and of the submission together.
-fn states(run: &RecordedRun) -> Vec<State> {
+/// Adds those of workers and of the submission.
+fn states(run: &RecordedRun, out: &mut Vec<State>) {
     let of_worker = |row: &StateRow| State {
         worker: Some(row.worker),
         state: match row.state {
@@ -193,31 +280,24 @@ fn states(run: &RecordedRun) -> Vec<State> {
         start_ns: row.start_ns,
         end_ns: row.end_ns,
     };
-    let workers = run.states.iter().map(of_worker);
-    let mut out: Vec<_> = workers
-        .chain(run.stalls.iter().map(of_submission))
-        .collect();
-    out.sort_by_key(|state| (state.start_ns, state.worker));
-    out
+    out.extend(run.states.iter().map(of_worker));
+    out.extend(run.stalls.iter().map(of_submission));
 }
 
-fn queues(run: &RecordedRun) -> Vec<Queue> {
-    let of_task = |row: &TaskRow| Queue {
+fn queue(row: &TaskRow) -> Queue {
+    Queue {
         time_ns: row.pop_ns,
         worker: row.worker,
         length: row.queued,
-    };
-    let mut out: Vec<_> = run.tasks.iter().map(of_task).collect();
-    out.sort_by_key(|queue| (queue.time_ns, queue.worker));
-    out
+    }
 }
 
-fn transfer(row: &crate::recording::TransferRow) -> Transfer {
+fn transfer(row: &crate::recording::TransferRow, shift: Shift) -> Transfer {
     Transfer {
         asked_ns: row.asked_ns,
         start_ns: row.start_ns,
         end_ns: row.end_ns,
-        handle: row.handle.0,
+        handle: shift.handle + row.handle.0,
         source_node: row.from.0,
         target_node: row.to.0,
         reason: match row.kind {
@@ -237,67 +317,4 @@ fn spill(row: &crate::recording::SpillRow) -> Spill {
         end_ns: row.end_ns,
         bytes: row.bytes,
     }
-}
-
-/// First and last task of each kind at a node, as far as it has come.
-#[derive(Default)]
-struct Life {
-    activated: Option<(u64, u32)>,
-    assembled: HashMap<u32, (u64, u32)>,
-    factorized: Option<(u64, u32)>,
-    cleaned: Option<(u64, u32)>,
-}
-
-/// The events of all tree nodes, in the order of time.
-pub fn node_events(tasks: &[Task], codelets: &[Codelet]) -> Vec<NodeEvent> {
-    let mut lives: HashMap<u32, Life> = HashMap::new();
-    let last = |slot: &mut Option<(u64, u32)>, task: &Task| {
-        *slot = Some(slot.map_or((0, 0), |s| s).max((task.end_ns, task.task)));
-    };
-    for task in tasks {
-        let role = codelets[usize::from(task.codelet)].role;
-        let life = lives.entry(task.node).or_default();
-        match role {
-            Role::Activate | Role::Subtree => {
-                let first = life.activated.unwrap_or((u64::MAX, 0));
-                life.activated = Some(first.min((task.start_ns, task.task)));
-            }
-            Role::Clean => last(&mut life.cleaned, task),
-            _ => {}
-        }
-        match (role, task.child) {
-            (Role::Assemble, Some(child)) => {
-                let end = life.assembled.entry(child).or_default();
-                *end = (*end).max((task.end_ns, task.task));
-            }
-            (Role::Compute | Role::Subtree, _) => last(&mut life.factorized, task),
-            _ => {}
-        }
-    }
-    let mut out = Vec::new();
-    for (&node, life) in &lives {
-        let mut event = |event, child, at: (u64, u32)| {
-            out.push(NodeEvent {
-                time_ns: at.0,
-                node,
-                event,
-                child,
-                task: at.1,
-            });
-        };
-        if let Some(at) = life.activated {
-            event(NodeEventKind::Activated, None, at);
-        }
-        for (&child, &at) in &life.assembled {
-            event(NodeEventKind::Assembled, Some(child), at);
-        }
-        if let Some(at) = life.factorized {
-            event(NodeEventKind::Factorized, None, at);
-        }
-        if let Some(at) = life.cleaned {
-            event(NodeEventKind::Cleaned, None, at);
-        }
-    }
-    out.sort_by_key(|e| (e.time_ns, e.node, e.event, e.child));
-    out
 }

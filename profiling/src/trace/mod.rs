@@ -10,7 +10,7 @@
 //! | `table`, `value` | rows and cells to Parquet and back |
 //! | `manifest` | what a trace says about itself |
 //! | `folder` | a trace on disk: complete or absent, checked before it is read |
-//! | `measured`, `events` | from the recorder's tables, and the system's, to a trace |
+//! | `measured`, `nodes`, `events` | from the recorder's tables, and the system's, to a trace |
 //!
 //! ```
 //! use treeqr_profiling::trace::{Manifest, Overwrite, Trace, TraceKind, Tables, schema::Phase};
@@ -32,6 +32,7 @@ mod events;
 mod folder;
 mod manifest;
 mod measured;
+mod nodes;
 pub mod schema;
 pub(crate) mod table;
 pub(crate) mod value;
@@ -40,14 +41,17 @@ pub use error::TraceError;
 pub use events::{counters, modules, switches};
 pub use folder::{Overwrite, TraceFolder, check_target};
 pub use manifest::{
-    MANIFEST, Manifest, ModuleFacts, RecorderFacts, RunFacts, Status, TableFacts, TraceKind,
+    FACTORIZE, MANIFEST, Manifest, ModuleFacts, RecorderFacts, RunFacts, RunPart, SOLVE, Status,
+    TableFacts, TraceKind,
 };
-pub use measured::{Meaning, TaskMeaning, measured, node_events};
+pub use measured::{Meaning, TaskMeaning, codelets, measured, parts};
+pub use nodes::node_events;
 pub use schema::SCHEMA_VERSION;
 pub use table::{Column, Table};
 pub use value::Cell;
 
-use schema::for_each_table;
+use schema::{Role, for_each_table};
+use std::collections::HashSet;
 use std::path::Path;
 
 /// A trace, all of it in memory: some 250 bytes a task.
@@ -108,3 +112,13 @@ macro_rules! tables {
     };
 }
 for_each_table!(tables);
+
+impl Tables {
+    /// Numbers of the tasks that solve with factors that are there.
+    pub fn solves(&self) -> HashSet<u32> {
+        let roles = self.codelets.iter().filter(|c| c.role == Role::Solve);
+        let solve: Vec<u16> = roles.map(|c| c.codelet).collect();
+        let tasks = self.tasks.iter().filter(|t| solve.contains(&t.codelet));
+        tasks.map(|t| t.task).collect()
+    }
+}

@@ -124,7 +124,7 @@ words! {
 }
 
 table! {
-    /// One thread that ran tasks.
+    /// One worker that ran tasks: a thread, or one in each run of the trace.
     Worker in "workers" {
         /// Its number.
         worker: u16,
@@ -164,7 +164,7 @@ table! {
         codelet: u16,
         /// Who ran it.
         worker: u16,
-        /// Its tree node: for `do_subtree` the top of the group.
+        /// Its tree node: for `do_subtree` the top of the group, in a solve that of the fronts it solves with.
         node: u32,
         /// Its priority: larger is more urgent.
         priority: i64,
@@ -192,11 +192,12 @@ table! {
         child: Option<u32>,
         /// Rows of the block it works on.
         rows: u32,
-        /// Columns of that block.
+        /// Columns of that block; right-hand sides in a solve.
         cols: u32,
-        /// Reflectors that it makes or applies; fronts for `do_subtree`.
+        /// Reflectors that it makes or applies; fronts for `do_subtree` and in a solve.
         inner: u32,
-        /// Entries that it clears or moves; for `do_subtree` those of all its fronts.
+        /// Entries that it clears or moves; for `do_subtree` those of all its fronts, in a solve those of the factors that it
+        /// reads.
         coefficients: u64,
     }
 }
@@ -260,7 +261,7 @@ table! {
         handle: u32,
         /// Bytes taken, or given back if negative.
         delta_bytes: i64,
-        /// Bytes held there afterwards, as the store counted them.
+        /// Bytes held there afterwards, as the store counted them; in a solve with the factors.
         after_bytes: u64,
     }
 }

@@ -36,6 +36,7 @@ fn each_cause_is_found() {
     switch(&mut trace, 0, 740, Some(750), SwitchReason::Migrated);
     let idle = idle(&trace);
     let causes = IdleCauses {
+        between_runs_ns: 0,
         before_first_ns: 10,
         after_last_ns: 100,
         preempted_ns: 15 + 10,

@@ -4,9 +4,13 @@
 mod common;
 
 mod area;
+mod compare;
 mod curves;
 mod damage;
 mod hand;
+mod hints;
 mod idle;
 mod outside;
+mod parts;
 mod path;
+mod twin;

@@ -3,6 +3,8 @@
 
 #![allow(dead_code, reason = "not every test uses all of it")]
 
+pub mod samples;
+
 use treeqr_profiling::trace::schema::*;
 use treeqr_profiling::trace::{Manifest, Tables, Trace, TraceKind};
 

@@ -3,7 +3,7 @@
 use crate::sample::{graph, sample, with_device};
 use treeqr_profiling::inspect::{CHECKS, Finding, Severity, check};
 use treeqr_profiling::trace::schema::{Front, FrontKind, NodeEventKind, State, ThreadState};
-use treeqr_profiling::trace::{Status, Trace};
+use treeqr_profiling::trace::{RunPart, Status, Trace};
 
 fn good() -> Trace {
     with_device(sample(4, 5, 3, 7))
@@ -215,6 +215,23 @@ const BROKEN: &[Case] = &[
             end_ns: task.end_ns,
         });
     }),
+    (
+        "parts",
+        "manifest: part `solve` begins with task 3, after",
+        |t| {
+            let run = &t.manifest.run;
+            let (begin_ns, end_ns) = (run.begin_ns, run.end_ns);
+            let part = |name: &str, first_task, begin_ns| RunPart {
+                name: name.to_owned(),
+                begin_ns,
+                end_ns,
+                first_task,
+                submitted_tasks: run.submitted_tasks,
+                ..RunPart::default()
+            };
+            t.manifest.run.parts = vec![part("factorize", 0, begin_ns), part("solve", 3, end_ns)];
+        },
+    ),
     ("nodes", "node_events:", |t| {
         let events = &mut t.tables.node_events;
         let at = events
@@ -357,16 +374,9 @@ fn many_findings_of_a_rule_are_counted_not_told() {
 }
 
 #[test]
-#[ignore = "a million tasks: some seconds"]
+#[ignore = "a million tasks, seconds: just test-large"]
 fn a_million_tasks_are_checked() {
     let trace = sample(14, 60, 16, 3);
     assert!(trace.tables.tasks.len() > 1_000_000);
-    let begin = std::time::Instant::now();
     assert_eq!(text(&check(&trace)), "");
-    println!(
-        "{} tasks, {} dependencies: {:?}",
-        trace.tables.tasks.len(),
-        trace.tables.dependencies.len(),
-        begin.elapsed()
-    );
 }

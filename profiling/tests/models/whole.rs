@@ -98,9 +98,8 @@ fn json_has_all_of_it() {
     assert!(error.to_string().contains("abacus"), "{error}");
 }
 
-/// How long a million tasks take is for `cargo test --release -- --ignored --nocapture` to say.
 #[test]
-#[ignore = "some seconds"]
+#[ignore = "a million tasks, seconds: just test-large"]
 fn a_million_tasks_in_groups_of_all_sizes() {
     let mut tables = along(&mut Random::new(18), 1_000_000, 0.1, |k, r| match k % 20 {
         0 => 3.0 * r.unit(),
@@ -115,9 +114,7 @@ fn a_million_tasks_in_groups_of_all_sizes() {
             (t.task / 2 % 3) as u16
         };
     }
-    let begin = std::time::Instant::now();
     let models = models::fit(&tables, 0.95);
-    println!("{:?} for {} tasks", begin.elapsed(), tables.tasks.len());
     assert_eq!(
         models.groups.iter().map(|g| g.tasks).sum::<u64>(),
         1_000_000
@@ -125,5 +122,21 @@ fn a_million_tasks_in_groups_of_all_sizes() {
     for group in &models.groups {
         assert_eq!(group.chosen, Choice::Mixture, "{}", group.why);
         near(group.lines()[0].slope, 0.8, 0.01);
+    }
+}
+
+#[test]
+fn slow_tasks_beyond_chance_are_told_from_noise() {
+    for seed in 30..40 {
+        let noise = along(&mut Random::new(seed), 2000, 0.1, |_, _| 0.0);
+        let models = models::fit(&noise, 0.95);
+        // One in forty.
+        near(models.expected_anomalies(), 50.0, 1e-9);
+        assert!(!models.beyond_chance(), "{}", models.anomalies().len());
+        let slow = along(&mut Random::new(seed), 2000, 0.1, |k, _| {
+            if k % 20 == 0 { 1.5 } else { 0.0 }
+        });
+        let models = models::fit(&slow, 0.95);
+        assert!(models.beyond_chance(), "{}", models.anomalies().len());
     }
 }

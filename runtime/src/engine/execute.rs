@@ -33,7 +33,10 @@ pub(super) fn execute<A: Application, O: Observer>(
     // Unwind safety: after a panic no further task runs, and neither the scratch nor the application is used by the run.
     match catch_unwind(AssertUnwindSafe(|| {
         faults.in_task(id.0);
-        code(app, &context, scratch)
+        let begin = faults.before_task(worker);
+        let done = code(app, &context, scratch);
+        faults.after_task(worker, begin);
+        done
     })) {
         Ok(Ok(())) => Ok(context.bytes_taken()),
         Ok(Err(TaskFailure::OutOfMemory(OutOfMemory { bytes }))) => Err(RunError::OutOfMemory {

@@ -27,7 +27,7 @@ pub(crate) mod work;
 
 use crate::error::AnalyseError;
 use crate::options::Options;
-use crate::symbolic::{Symbolic, Tree};
+use crate::symbolic::{Front, Symbolic, Tree};
 use cleanup::Reduced;
 use ordering::OrderingInput;
 use std::sync::Arc;
@@ -87,7 +87,11 @@ pub fn analyse(pattern: &Arc<Pattern>, options: &Options) -> Result<Symbolic, An
         units = units.len(),
         "analysed"
     );
+    let rows = pattern.nrows().max(pattern.ncols());
+    let taken_in = reduced.singletons.len() + tree.own.row.len();
+    let below = |front: &Front| front.m as usize - front.reflectors();
     Ok(Symbolic {
+        rest_rows: rows - taken_in + tree.fronts.iter().map(below).sum::<usize>(),
         pattern: pattern.clone(),
         options: options.clone(),
         transposed: work.transposed,

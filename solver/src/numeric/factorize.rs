@@ -1,12 +1,13 @@
 //! Checks the input, makes the plan, runs the tasks.
 
+use super::FactorScalar;
 use super::app::App;
 use super::factors::Factors;
 use super::limit::{Gate, MemoryLimit, check_available};
 use super::priorities::{Priorities, PriorityReport, priorities};
-use super::{FactorScalar, rank};
 use crate::error::SolveError;
 use crate::plan::{Plan, Prediction, RunShape, codelet};
+use crate::rank::{Deficient, complete, find};
 use crate::symbolic::Symbolic;
 use std::num::NonZeroUsize;
 use std::sync::{Arc, OnceLock};
@@ -21,8 +22,12 @@ pub struct FactorOptions {
     /// Keep the reflectors, so that Q can be applied later: needed for right-hand sides that come later and for wide
     /// matrices.
     pub keep_q: bool,
-    /// A diagonal entry of R up to this size counts as zero. Default: 20 (m + n) eps max_j ||A(:, j)||_2.
+    /// A column of which no more than this is left when its turn comes depends on those before it. Default:
+    /// 20 (m + n) eps max_j ||A(:, j)||_2. With a negative one nobody looks: a matrix that lacks rank then gives an x that is
+    /// good for nothing.
     pub tolerance: Option<f64>,
+    /// What is done where columns depend on each other.
+    pub deficient: Deficient,
     /// Threads, scheduler, binding.
     pub run: Config,
     /// A limit on the memory for fronts and factors: the submission waits where it would be exceeded, so that less is done
@@ -53,10 +58,32 @@ pub struct Factored<T> {
 /// Factorizes A = Q R (A^H = Q R for a wide A), with `rhs` carried along: `nrhs` columns of as many entries as A has
 /// rows, of which Q^H b is kept. A wide A takes no right-hand side here.
 ///
+/// Where columns depend on each other, that is found out afterwards: see [`Factors::rank_details`].
+///
 /// # Errors
-/// [`SolveError`]: another pattern than the analysed one, values that are not finite, a wrong length, a negligible pivot,
-/// and whatever ends the run.
+/// [`SolveError`]: another pattern than the analysed one, values that are not finite, a wrong length, a negligible pivot where
+/// that is to be an error, and whatever ends the run.
 pub fn factorize<T: FactorScalar, O: Observer>(
+    symbolic: &Arc<Symbolic>,
+    a: &Csc<T>,
+    rhs: &[T],
+    nrhs: usize,
+    options: &FactorOptions,
+    observer: &O,
+) -> Result<Factored<T>, SolveError> {
+    let mut done = factorize_once(symbolic, a, rhs, nrhs, options, observer)?;
+    let shortest = symbolic.transposed || options.deficient == Deficient::MinimumNorm;
+    if shortest && let Some(deficiency) = &done.factors.deficiency {
+        let more = complete(&done.factors, deficiency, options)?;
+        if let Some(deficiency) = &mut done.factors.deficiency {
+            deficiency.complete = Some(more);
+        }
+    }
+    Ok(done)
+}
+
+/// The same without the second factorization that solutions of minimum norm ask for.
+pub(crate) fn factorize_once<T: FactorScalar, O: Observer>(
     symbolic: &Arc<Symbolic>,
     a: &Csc<T>,
     rhs: &[T],
@@ -70,10 +97,6 @@ pub fn factorize<T: FactorScalar, O: Observer>(
         nrhs == 0 || !symbolic.transposed,
         "a wide matrix takes its right-hand sides after the factorization"
     );
-    let tolerance = options
-        .tolerance
-        .unwrap_or_else(|| rank::default_tolerance(a, symbolic.transposed));
-
     let shape = RunShape::of::<T>(nrhs, options.keep_q);
     let plan = Plan::new(symbolic, shape);
     let prediction = plan.predict();
@@ -128,7 +151,7 @@ pub fn factorize<T: FactorScalar, O: Observer>(
         run(&config, &app, &mut store, observer, submit)?
     };
 
-    let factors = Factors {
+    let mut factors = Factors {
         symbolic: symbolic.clone(),
         shape,
         layout,
@@ -136,8 +159,12 @@ pub fn factorize<T: FactorScalar, O: Observer>(
         singleton_rows: singleton_rows(symbolic, a),
         singleton_rhs: singleton_rhs(symbolic, rhs, a.nrows(), nrhs),
         entries: OnceLock::new(),
+        rank: None,
+        deficiency: None,
     };
-    rank::check(&factors, tolerance)?;
+    let (rank, deficiency) = find(&factors, a, options)?;
+    let tolerance = rank.tolerance;
+    (factors.rank, factors.deficiency) = (Some(rank), deficiency);
     Ok(Factored {
         factors,
         prediction,

@@ -3,6 +3,7 @@
 use super::FactorScalar;
 use crate::analysis::groups::Unit;
 use crate::plan::{Layout, Plan, RunShape};
+use crate::rank::{Deficiency, Rank};
 use crate::symbolic::Symbolic;
 use std::sync::{Arc, OnceLock};
 use treeqr_runtime::DataStore;
@@ -18,6 +19,10 @@ pub struct Factors<T> {
     /// Q^H b of the singletons: entries of b, a column after the other.
     pub(crate) singleton_rhs: Vec<T>,
     pub(crate) entries: OnceLock<Vec<[u64; 2]>>,
+    /// Found before anybody sees the factors.
+    pub(crate) rank: Option<Rank>,
+    /// What there is besides, where the rank is not full.
+    pub(crate) deficiency: Option<Deficiency<T>>,
 }
 
 impl<T: FactorScalar> Factors<T> {
@@ -38,7 +43,28 @@ impl<T: FactorScalar> Factors<T> {
 
     /// Bytes that the factors take.
     pub fn bytes(&self) -> u64 {
-        self.store.bytes()
+        let deficiency = self.deficiency.as_ref().map_or(0, Deficiency::bytes);
+        self.store.bytes() + deficiency
+    }
+
+    /// The rank, and what it was decided by.
+    pub fn rank_details(&self) -> &Rank {
+        self.rank.as_ref().expect("found with the factors")
+    }
+
+    /// The rank of A: its live pivots, rows of R.
+    pub fn rank(&self) -> usize {
+        self.rank_details().rank
+    }
+
+    /// See [`Rank::dead`].
+    pub fn dead_columns(&self) -> &[u32] {
+        &self.rank_details().dead
+    }
+
+    /// See [`Rank::dropped_norm`].
+    pub fn dropped_norm(&self) -> f64 {
+        self.rank_details().dropped_norm
     }
 
     /// Entries of R and of H, by front.

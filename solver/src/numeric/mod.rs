@@ -12,7 +12,6 @@
 //! | `factors` | what is left: R, V, T and Q^H b, and where they are |
 //! | `limit` | memory reserved before tasks are submitted |
 //! | `priorities` | bottom levels, by fixed rates or by cost models |
-//! | `rank` | whether a pivot is negligible |
 
 mod app;
 mod assemble;
@@ -21,9 +20,9 @@ mod factorize;
 mod factors;
 mod limit;
 mod priorities;
-mod rank;
 mod tiles;
 
+pub(crate) use factorize::factorize_once;
 pub use factorize::{FactorOptions, Factored, check_rhs, factorize};
 pub use factors::Factors;
 pub(crate) use factors::RBlock;

@@ -3,16 +3,12 @@
 //! Takes a program, bundles and the factors; gives the table of codelets and a worker's scratch.
 
 use super::bundles::Bundles;
-use super::program::{Head, Program, Vector};
+use super::program::{Program, Vector};
 use super::sweep::{SOLVE_CODELETS, Sweep};
 use super::{orthogonal, triangular};
 use crate::numeric::{FactorScalar, Factors};
 use crate::plan::Plan;
-use std::ops::Deref;
-use treeqr_runtime::{
-    Application, Codelet, CpuCode, Handle, ReadBuffer, ScatterBuffer, TaskContext, TaskFailure,
-    WriteBuffer,
-};
+use treeqr_runtime::{Application, Codelet, CpuCode, TaskContext, TaskFailure};
 
 /// One solve, shared by all workers.
 pub(super) struct App<'a, T: FactorScalar> {
@@ -74,61 +70,6 @@ impl RestPlaces {
     }
 }
 
-/// A vector of a block: of this run, or the caller's.
-pub(super) enum Values<'a, T> {
-    Here(ReadBuffer<'a, T>),
-    Given(&'a [T]),
-    /// To change it.
-    Alone(WriteBuffer<'a, T>),
-}
-
-impl<T: FactorScalar> Values<'_, T> {
-    /// The vector of which a task has declared that it changes it.
-    pub fn alone(&mut self) -> &mut [T] {
-        match self {
-            Values::Alone(buffer) => buffer,
-            _ => unreachable!("a task with a loose front has the vector for itself"),
-        }
-    }
-}
-
-/// The outer vector of a sweep down.
-pub(super) enum Outer<'a, T> {
-    Scatter(ScatterBuffer<'a, T>),
-    Alone(WriteBuffer<'a, T>),
-}
-
-impl<T: FactorScalar> Outer<'_, T> {
-    pub fn set(&mut self, index: usize, value: T) {
-        match self {
-            Outer::Scatter(buffer) => buffer.set(index, value),
-            Outer::Alone(buffer) => buffer[index] = value,
-        }
-    }
-
-    /// An entry that a later tree has set.
-    pub fn get(&self, index: usize) -> T {
-        match self {
-            Outer::Alone(buffer) => buffer[index],
-            Outer::Scatter(_) => {
-                unreachable!("a task with a loose front has the vector for itself")
-            }
-        }
-    }
-}
-
-impl<T: FactorScalar> Deref for Values<'_, T> {
-    type Target = [T];
-
-    fn deref(&self) -> &[T] {
-        match self {
-            Values::Here(buffer) => buffer,
-            Values::Given(slice) => slice,
-            Values::Alone(buffer) => buffer,
-        }
-    }
-}
-
 impl<'a, T: FactorScalar> App<'a, T> {
     pub fn new(
         factors: &'a Factors<T>,
@@ -182,90 +123,6 @@ impl<'a, T: FactorScalar> App<'a, T> {
                 name: names.next().expect("a name for every codelet"),
                 cpu: Some(code),
             }),
-        }
-    }
-
-    /// Length of a vector in the numbering of W.
-    pub fn outer_len(&self, sweep: Sweep) -> usize {
-        if sweep.is_q() {
-            self.plan.sym.work_rows()
-        } else {
-            self.head_len()
-        }
-    }
-
-    pub fn head_len(&self) -> usize {
-        self.plan.sym.work_cols()
-    }
-
-    pub fn rest_len(&self) -> usize {
-        self.plan.sym.work_rows() - self.head_len()
-    }
-
-    /// Block and its width.
-    pub fn block(&self, task: &TaskContext<'_>) -> (usize, usize) {
-        let block = task.task().params[1] as usize;
-        (block, self.program.columns(block).len())
-    }
-
-    /// The columns of a block in one of the caller's arrays.
-    pub fn given<'s>(&self, all: &'s [T], len: usize, block: usize) -> Values<'s, T> {
-        let columns = self.program.columns(block);
-        Values::Given(&all[columns.start * len..columns.end * len])
-    }
-
-    fn handle(&self, task: &TaskContext<'_>, vector: Vector) -> Handle {
-        let block = task.task().params[1] as usize;
-        self.program.vector(&self.bundles, block, vector)
-    }
-
-    /// The access of the task to a vector of its block.
-    fn access(&self, task: &TaskContext<'_>, vector: Vector) -> usize {
-        let handle = self.handle(task, vector);
-        let accesses = &task.task().accesses;
-        let found = accesses.iter().position(|a| a.0 == handle);
-        found.expect("the task declares its vectors")
-    }
-
-    pub fn read<'t>(&self, task: &TaskContext<'t>, vector: Vector) -> Values<'t, T> {
-        Values::Here(task.read(self.access(task, vector)))
-    }
-
-    pub fn scatter<'t>(&self, task: &TaskContext<'t>, vector: Vector) -> ScatterBuffer<'t, T> {
-        task.scatter(self.access(task, vector))
-    }
-
-    /// The outer vector of the sweep up.
-    pub fn outer_up<'s, 't: 's>(&'s self, task: &TaskContext<'t>) -> Values<'s, T> {
-        if self.program.has(Vector::Left) {
-            let access = self.access(task, Vector::Left);
-            return if task.task().accesses[access].1.is_exclusive() {
-                Values::Alone(task.write(access))
-            } else {
-                Values::Here(task.read(access))
-            };
-        }
-        let up = self.program.up.as_ref().expect("a sweep up");
-        self.given(up.outer, self.outer_len(up.sweep), self.block(task).0)
-    }
-
-    /// The outer vector of the sweep down.
-    pub fn outer_down<'t>(&self, task: &TaskContext<'t>) -> Outer<'t, T> {
-        let access = self.access(task, Vector::Outer);
-        if task.task().accesses[access].1.is_exclusive() {
-            Outer::Alone(task.write(access))
-        } else {
-            Outer::Scatter(task.scatter(access))
-        }
-    }
-
-    /// The head of the sweep down, unless it is in the factors.
-    pub fn head_down<'s, 't: 's>(&'s self, task: &TaskContext<'t>) -> Option<Values<'s, T>> {
-        let down = self.program.down.as_ref().expect("a sweep down");
-        match down.head {
-            Head::Up => Some(self.read(task, Vector::Head)),
-            Head::Given(all) => Some(self.given(all, self.head_len(), self.block(task).0)),
-            Head::Kept => None,
         }
     }
 

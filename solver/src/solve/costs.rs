@@ -5,7 +5,8 @@
 
 use super::app::App;
 use super::options::SolveOptions;
-use super::program::Program;
+use super::plan::size_params;
+use super::program::{Program, Vector};
 use super::sweep::{BEGIN, END, Sweep};
 use crate::numeric::{FactorScalar, Factors};
 use treeqr_runtime::TaskSpec;
@@ -70,7 +71,7 @@ impl Costs {
         even.clamp(TASK_NS.0, TASK_NS.1)
     }
 
-    /// Flops and priorities (bottom levels, in ns) of the tasks of one block.
+    /// Flops, sizes and priorities (bottom levels, in ns) of the tasks of one block.
     pub fn complete<T: FactorScalar>(&self, app: &App<'_, T>, tasks: &mut [TaskSpec]) {
         let bundles = &app.bundles;
         let (to_root, to_leaf) = (bundles.to_root(), bundles.to_leaf());
@@ -83,8 +84,14 @@ impl Costs {
         let entries = app.factors.entries();
         for task in tasks {
             let [u, block, ..] = task.params.map(|p| p as usize);
+            let w = app.program.columns(block).len();
+            let (mut fronts, mut touched) = (0, 0);
             task.priority = match task.codelet {
-                BEGIN => i64::MAX,
+                BEGIN => {
+                    let vectors = Vector::ALL.into_iter().filter(|&v| app.program.has(v));
+                    touched = vectors.map(|v| app.vector_len(v) * w).sum::<usize>() as u64;
+                    i64::MAX
+                }
                 END => 0,
                 _ => {
                     let sweep = Sweep::ALL[usize::from(task.codelet.0)];
@@ -94,8 +101,8 @@ impl Costs {
                         .map(|&f| count(entries[f as usize], sweep))
                         .sum();
                     let per_entry = if sweep.is_q() { 4 } else { 2 };
-                    let w = app.program.columns(block).len() as u64;
-                    task.flops = app.plan.flops(per_entry * sum * w);
+                    task.flops = app.plan.flops(per_entry * sum * w as u64);
+                    (fronts, touched) = (bundles.fronts(u).len(), sum);
                     (if sweep.is_up() {
                         to_root[u] + after_up
                     } else {
@@ -103,6 +110,7 @@ impl Costs {
                     }) as i64
                 }
             };
+            task.params[2..].copy_from_slice(&size_params(w, fronts, touched));
         }
     }
 }

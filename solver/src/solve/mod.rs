@@ -8,23 +8,31 @@
 //! | `program` | a solve as a sequential program of tasks: **read this first** |
 //! | `sweep` | the four ways through the tree |
 //! | `bundles`, `costs` | fronts of one task; the model of time behind it |
-//! | `app`, `walk` | the codelets: outside of the tree, and a bundle of fronts |
+//! | `plan`, `run` | what a solve will run; a program becomes a run |
+//! | `app`, `vectors`, `walk` | the codelets: outside of the tree, what they read and write, and a bundle of fronts |
 //! | `triangular`, `orthogonal` | one front: R x = c and R^H y = c; Q^H and Q |
+//! | `deficient` | the same where the rank is not full |
 //! | `quality` | residuals of a solution, from A itself |
 
 mod app;
 mod bundles;
 mod costs;
+mod deficient;
 mod options;
 mod orthogonal;
+mod plan;
 mod program;
 mod quality;
+mod run;
 mod sweep;
 mod system;
 mod triangular;
+mod vectors;
 mod walk;
 
 pub use options::SolveOptions;
-pub use quality::{Quality, quality};
+pub use plan::{SolvePlan, solve_geometry};
+pub use quality::{Quality, quality, quality_deficient};
 pub use sweep::SOLVE_CODELETS;
 pub use system::Rotated;
+pub(crate) use triangular::{solve_front, solve_front_adjoint};

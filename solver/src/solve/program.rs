@@ -51,6 +51,15 @@ pub(super) enum Head<'a, T> {
     Kept,
 }
 
+impl<T> Down<'_, T> {
+    /// R x = Q^H b, as the factorization left that.
+    pub const KEPT: Self = Down {
+        sweep: Sweep::R,
+        head: Head::Kept,
+        rest: &[],
+    };
+}
+
 /// What is to be done, for `nrhs` right-hand sides.
 pub(super) struct Program<'a, T> {
     pub up: Option<Up<'a, T>>,
@@ -69,6 +78,11 @@ pub(super) enum Vector {
     Outer = 3,
 }
 const VECTORS: usize = 4;
+
+impl Vector {
+    /// In the order of their numbers.
+    pub const ALL: [Vector; VECTORS] = [Vector::Head, Vector::Rest, Vector::Left, Vector::Outer];
+}
 
 impl<T> Program<'_, T> {
     pub fn blocks(&self) -> usize {

@@ -24,6 +24,19 @@ const CONSISTENT: f64 = 1e-13;
 /// # Panics
 /// When x or b does not have the length that A asks for.
 pub fn quality<T: Scalar>(a: &Csc<T>, x: &[T], b: &[T]) -> Quality {
+    judge(a, x, b, a.nrows() <= a.ncols())
+}
+
+/// The same where the rank is not full: then A x = b may have no solution whatever the shape of A, and x is held against the
+/// least-squares problem.
+///
+/// # Panics
+/// As [`quality`].
+pub fn quality_deficient<T: Scalar>(a: &Csc<T>, x: &[T], b: &[T]) -> Quality {
+    judge(a, x, b, false)
+}
+
+fn judge<T: Scalar>(a: &Csc<T>, x: &[T], b: &[T], solvable: bool) -> Quality {
     let mut r = b.to_vec();
     a.mul_add(-T::one(), x, &mut r);
     let (norm_a, norm_x) = (a.norm_frobenius().to_f64(), norm2(x).to_f64());
@@ -35,7 +48,7 @@ pub fn quality<T: Scalar>(a: &Csc<T>, x: &[T], b: &[T]) -> Quality {
         residual_norm / scale
     };
     let limit = CONSISTENT.max(8.0 * <T::Real as RealScalar>::EPSILON.to_f64());
-    let consistent = a.nrows() <= a.ncols() || backward <= limit;
+    let consistent = solvable || backward <= limit;
     let normal_residual = if consistent {
         backward
     } else {

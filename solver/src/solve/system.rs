@@ -1,21 +1,21 @@
 //! What callers ask of the factors: each is a program of one or two sweeps through the tree.
 
-use super::app::App;
-use super::bundles::{Bundles, is_loose};
-use super::costs::Costs;
 use super::options::SolveOptions;
-use super::program::{Down, Head, Program, Up, Vector};
+use super::plan::SolvePlan;
+use super::program::{Down, Head, Up};
 use super::sweep::Sweep;
 use crate::error::SolveError;
 use crate::numeric::{FactorScalar, Factors, check_rhs};
-use treeqr_runtime::{Config, DataStore, Observer, Submitter, run, run_sequential};
+use treeqr_kernels::Op;
+use treeqr_runtime::Observer;
 
 /// Q^H b in its two parts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rotated<T> {
-    /// The part that R belongs to, in elimination order: as many entries as the factorized matrix has columns.
+    /// The part that R belongs to, in elimination order: as many entries as the factorized matrix has columns. Where a pivot is
+    /// dead there is no row of R, and the entry belongs to the rest.
     pub head: Vec<T>,
-    /// The rest: its norm is the norm of the least-squares residual.
+    /// The rest, [`Symbolic::rest_rows`](crate::Symbolic::rest_rows) entries: its norm is the norm of the least-squares residual.
     pub rest: Vec<T>,
 }
 
@@ -53,16 +53,29 @@ impl<T: FactorScalar> Factors<T> {
     ) -> Result<Vec<T>, SolveError> {
         let nrhs = self.nrhs();
         assert!(nrhs > 0, "the factorization was given no right-hand side");
-        let down = Down {
-            sweep: Sweep::R,
-            head: Head::Kept,
-            rest: &[],
-        };
-        self.outer(None, down, nrhs, options, observer)
+        if let Some(deficiency) = &self.deficiency {
+            let heads = deficiency.kept_head();
+            return self.solve_heads(deficiency, heads, nrhs, options);
+        }
+        self.outer(None, Down::KEPT, nrhs, options, observer)
+    }
+
+    /// What [`Self::solution_with`] will run. O(fronts).
+    ///
+    /// # Panics
+    /// As [`Self::solution`].
+    pub fn plan_solution(&self, options: &SolveOptions) -> SolvePlan {
+        let nrhs = self.nrhs();
+        assert!(nrhs > 0, "the factorization was given no right-hand side");
+        if self.deficiency.is_some() {
+            return SolvePlan::nothing(nrhs);
+        }
+        self.prepare(None, Some(Down::KEPT), nrhs, options).plan()
     }
 
     /// The solutions for `nrhs` right-hand sides, columns of as many entries as A has rows: of min ||b - A x|| for a tall
-    /// A, of A x = b for a square one, and the shortest x with A x = b for a wide one (A^H = Q R: x = Q R^{-H} b).
+    /// A, of A x = b for a square one, and the shortest x with A x = b for a wide one (A^H = Q R: x = Q R^{-H} b). Without full rank
+    /// a least-squares solution in each case, the one that [`FactorOptions::deficient`](crate::FactorOptions::deficient) says.
     /// 4 nnz(H) + 2 nnz(R) flops each.
     ///
     /// # Errors
@@ -83,6 +96,28 @@ impl<T: FactorScalar> Factors<T> {
         observer: &O,
     ) -> Result<Vec<T>, SolveError> {
         check_rhs(b, self.symbolic.nrows(), nrhs)?;
+        let (up, down) = self.both_sweeps(b)?;
+        if let Some(deficiency) = &self.deficiency {
+            return self.solve_deficient(deficiency, b, nrhs, options, observer);
+        }
+        self.outer(Some(up), down, nrhs, options, observer)
+    }
+
+    /// What [`Self::solve_with`] will run for so many right-hand sides. O(fronts). Without full rank that is the sweep with Q; what
+    /// comes besides is no part of it, and nobody sees it.
+    ///
+    /// # Errors
+    /// [`SolveError::NoQ`] when Q was not kept.
+    pub fn plan_solve(&self, nrhs: usize, options: &SolveOptions) -> Result<SolvePlan, SolveError> {
+        let (up, down) = self.both_sweeps(&[])?;
+        if let Some(deficiency) = &self.deficiency {
+            return Ok(self.plan_deficient(deficiency, nrhs, options));
+        }
+        Ok(self.prepare(Some(up), Some(down), nrhs, options).plan())
+    }
+
+    /// From b to x.
+    fn both_sweeps<'b>(&self, b: &'b [T]) -> Result<(Up<'b, T>, Down<'b, T>), SolveError> {
         let (what, first, second) = if self.symbolic.transposed {
             ("Q c", Sweep::RAdjoint, Sweep::Q)
         } else {
@@ -99,7 +134,7 @@ impl<T: FactorScalar> Factors<T> {
             head: Head::Up,
             rest: &[],
         };
-        self.outer(Some(up), down, nrhs, options, observer)
+        Ok((up, down))
     }
 
     /// Q^H b for `nrhs` columns of as many entries as the factorized matrix has rows. 4 nnz(H) flops a column.
@@ -135,7 +170,11 @@ impl<T: FactorScalar> Factors<T> {
             outer: b,
             keep_rest: true,
         };
-        self.head(up, nrhs, options, observer)
+        let mut rotated = self.head(up, nrhs, options, observer)?;
+        if let Some(deficiency) = &self.deficiency {
+            deficiency.apply_q(Op::ConjTrans, &mut rotated.head, nrhs);
+        }
+        Ok(rotated)
     }
 
     /// Q c, the inverse of [`Self::apply_q_adjoint`]; an empty `rest` counts as zero. 4 nnz(H) flops a column.
@@ -163,22 +202,28 @@ impl<T: FactorScalar> Factors<T> {
         options: &SolveOptions,
         observer: &O,
     ) -> Result<Vec<T>, SolveError> {
-        let (m, n) = (self.symbolic.work_rows(), self.symbolic.work_cols());
+        let n = self.symbolic.work_cols();
         assert_eq!(c.head.len(), n * nrhs, "Q c: shape of c");
         assert!(
-            c.rest.is_empty() || c.rest.len() == (m - n) * nrhs,
+            c.rest.is_empty() || c.rest.len() == self.symbolic.rest_rows * nrhs,
             "Q c: shape of the rest"
         );
         self.check_q("Q c")?;
+        let first_pass = self.deficiency.as_ref().map(|deficiency| {
+            let mut head = c.head.clone();
+            deficiency.apply_q(Op::NoTrans, &mut head, nrhs);
+            head
+        });
         let down = Down {
             sweep: Sweep::Q,
-            head: Head::Given(&c.head),
+            head: Head::Given(first_pass.as_ref().unwrap_or(&c.head)),
             rest: &c.rest,
         };
         self.outer(None, down, nrhs, options, observer)
     }
 
-    /// R x = c. `c` is in elimination order, the result in the numbering of the columns of the factorized matrix.
+    /// R x = c. `c` is in elimination order, the result in the numbering of the columns of the factorized matrix. Without full
+    /// rank the basic solution, zero in dead columns; entries of c at dead pivots are not read.
     /// 2 nnz(R) flops a column.
     ///
     /// # Errors
@@ -209,6 +254,9 @@ impl<T: FactorScalar> Factors<T> {
             self.symbolic.work_cols() * nrhs,
             "R x = c: shape of c"
         );
+        if let Some(deficiency) = &self.deficiency {
+            return Ok(deficiency.solve_r(self, c, nrhs));
+        }
         let down = Down {
             sweep: Sweep::R,
             head: Head::Given(c),
@@ -217,7 +265,8 @@ impl<T: FactorScalar> Factors<T> {
         self.outer(None, down, nrhs, options, observer)
     }
 
-    /// R^H y = c. `c` is in the numbering of the columns of the factorized matrix, the result in elimination order.
+    /// R^H y = c. `c` is in the numbering of the columns of the factorized matrix, the result in elimination order. Without full
+    /// rank it holds in the live columns, and y is zero at dead pivots.
     /// 2 nnz(R) flops a column.
     ///
     /// # Errors
@@ -245,6 +294,9 @@ impl<T: FactorScalar> Factors<T> {
     ) -> Result<Vec<T>, SolveError> {
         let cols = self.symbolic.work_cols();
         assert_eq!(c.len(), cols * nrhs, "R^H y = c: shape of c");
+        if let Some(deficiency) = &self.deficiency {
+            return Ok(deficiency.solve_r_adjoint(self, c, nrhs));
+        }
         let up = Up {
             sweep: Sweep::RAdjoint,
             outer: c,
@@ -259,89 +311,5 @@ impl<T: FactorScalar> Factors<T> {
         } else {
             Err(SolveError::NoQ { what })
         }
-    }
-
-    /// A program that ends at the leaves, and the outer vector it leaves there.
-    fn outer<O: Observer>(
-        &self,
-        up: Option<Up<'_, T>>,
-        down: Down<'_, T>,
-        nrhs: usize,
-        options: &SolveOptions,
-        observer: &O,
-    ) -> Result<Vec<T>, SolveError> {
-        let [x] = self.run(up, Some(down), nrhs, options, observer, [Vector::Outer])?;
-        Ok(x)
-    }
-
-    /// A program that ends at the roots, and what it leaves there.
-    fn head<O: Observer>(
-        &self,
-        up: Up<'_, T>,
-        nrhs: usize,
-        options: &SolveOptions,
-        observer: &O,
-    ) -> Result<Rotated<T>, SolveError> {
-        let results = [Vector::Head, Vector::Rest];
-        let [head, rest] = self.run(Some(up), None, nrhs, options, observer, results)?;
-        Ok(Rotated { head, rest })
-    }
-
-    /// Runs a program; gives those of its vectors, the blocks in one array.
-    fn run<O: Observer, const N: usize>(
-        &self,
-        up: Option<Up<'_, T>>,
-        down: Option<Down<'_, T>>,
-        nrhs: usize,
-        options: &SolveOptions,
-        observer: &O,
-        results: [Vector; N],
-    ) -> Result<[Vec<T>; N], SolveError> {
-        let fronts = &self.symbolic.tree.fronts;
-        let program = Program {
-            up,
-            down,
-            nrhs,
-            reaches_out: !self.symbolic.singletons.is_empty() || fronts.iter().any(is_loose),
-        };
-        let plan = self.plan();
-        let costs = Costs::new(self, &program);
-        let workers = costs.workers(options);
-        let bundles = Bundles::new(fronts, &costs.front_ns, costs.bundle_ns(workers, options));
-        let app = App::new(self, plan, program, bundles);
-        let (program, bundles) = (&app.program, &app.bundles);
-        let mut store = DataStore::new(program.handles(bundles));
-        let submit = |submitter: &mut Submitter<'_>| {
-            let mut tasks = Vec::new();
-            for block in 0..program.blocks() {
-                program.tasks(bundles, block, &mut tasks);
-                costs.complete(&app, &mut tasks);
-                for task in tasks.drain(..) {
-                    submitter.submit(task)?;
-                }
-            }
-            Ok(())
-        };
-        let config = Config {
-            threads: workers.max(1),
-            // Nothing of a solve runs there.
-            devices: Vec::new(),
-            ..options.run.clone()
-        };
-        if workers == 0 {
-            run_sequential(&config, &app, &mut store, observer, submit)?;
-        } else {
-            run(&config, &app, &mut store, observer, submit)?;
-        }
-        Ok(results.map(|vector| {
-            let blocks = (0..program.blocks()).filter(|_| program.has(vector));
-            let parts: Vec<&[T]> = blocks
-                .map(|block| {
-                    let handle = program.vector(bundles, block, vector);
-                    store.get_as(handle).expect("the run has left it")
-                })
-                .collect();
-            parts.concat()
-        }))
     }
 }

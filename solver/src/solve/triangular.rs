@@ -10,7 +10,7 @@ pub(super) type Row<T> = Vec<(u32, T)>;
 
 /// A front's part of R x = c. `z` has `n` rows, x at the bottom and c in the `npiv` on top, which become x.
 /// 2 nnz flops a column.
-pub(super) fn solve_front<T: FactorScalar>(r: &RBlock<'_, T>, npiv: usize, n: usize, z: &mut [T]) {
+pub(crate) fn solve_front<T: FactorScalar>(r: &RBlock<'_, T>, npiv: usize, n: usize, z: &mut [T]) {
     for j in (0..n).rev() {
         if j < npiv {
             let diagonal = r.diagonal(j);
@@ -31,7 +31,7 @@ pub(super) fn solve_front<T: FactorScalar>(r: &RBlock<'_, T>, npiv: usize, n: us
 
 /// A front's part of R^H y = c. `z` has `n` rows of c, from which what lies below in the tree has been taken; y takes the
 /// place of the `npiv` on top, and is taken from the others. 2 nnz flops a column.
-pub(super) fn solve_front_adjoint<T: FactorScalar>(
+pub(crate) fn solve_front_adjoint<T: FactorScalar>(
     r: &RBlock<'_, T>,
     npiv: usize,
     n: usize,

@@ -111,7 +111,8 @@ pub struct BenchArgs {
     /// A device to emulate beside the workers, as that of `treeqr solve`; several make one machine with all of them
     #[arg(long, value_name = "NAME:KEY=VALUE,...")]
     pub emulate_device: Vec<DeviceSpec>,
-    /// Time matrices that are not of full rank, too; x is then good for nothing
+    /// Do not look at the rank: matrices that lack it take the time that they would take with it, and x is good for
+    /// nothing. Without, what their rank costs is in the times
     #[arg(long)]
     pub any_rank: bool,
     #[command(flatten)]

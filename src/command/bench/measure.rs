@@ -128,7 +128,7 @@ impl Job<'_> {
                 ..Config::with_threads(self.threads)
             },
             sequential: self.scheduler.is_none(),
-            // No size is negative, so none is negligible.
+            // With a negative one nobody looks.
             tolerance: plan.any_rank.then_some(-1.0),
             ..FactorOptions::default()
         };

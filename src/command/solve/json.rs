@@ -38,7 +38,7 @@ impl Outcome {
                 })
             })
             .collect();
-        json!({
+        let mut out = json!({
             "matrix": {"rows": s.nrows(), "cols": s.ncols(), "nnz": s.nnz()},
             "source": self.problem.source.to_string(),
             "rhs": {
@@ -68,8 +68,6 @@ impl Outcome {
             "machine_gflops": self.peak,
             "peak_bytes": stats.peak_bytes,
             "predicted_peak_bytes": predicted.peak_bytes,
-            "rank": s.nrows().min(s.ncols()),
-            "rank_tolerance": run.tolerance(),
             "solution_norm": quality.solution_norm,
             "residual_norm": quality.residual_norm,
             "normal_residual": quality.normal_residual,
@@ -104,8 +102,29 @@ impl Outcome {
                 "ns_per_task": summary.ns_per_record,
             },
             "output": self.output.as_ref().map(|p| p.to_string_lossy()),
-            "trace": self.traced.as_ref().map(|(path, _)| path.to_string_lossy()),
+            "trace": self.kept.traced.as_ref().map(|(path, _)| path.to_string_lossy()),
+            "report": self.kept.reported.as_ref().map(|(path, _)| path.to_string_lossy()),
             "version": VERSION,
+        });
+        if let (Value::Object(out), Value::Object(rank)) = (&mut out, self.rank_json()) {
+            out.extend(rank);
+        }
+        out
+    }
+
+    fn rank_json(&self) -> Value {
+        let rank = &self.rank.rank;
+        json!({
+            "rank": rank.rank,
+            "rank_tolerance": rank.tolerance,
+            "dead_columns": rank.dead.iter().map(|j| j + 1).collect::<Vec<_>>(),
+            "dropped_norm": rank.dropped_norm,
+            "smallest_pivot": rank.smallest_pivot.is_finite().then_some(rank.smallest_pivot),
+            "doubtful_pivots": rank.doubtful,
+            "rank_tolerance_raised_from": rank.raised_from,
+            "condition_estimate": rank.condition.filter(|c| c.is_finite()),
+            "solution": self.rank.solution(),
+            "warnings": self.rank.warnings(),
         })
     }
 }

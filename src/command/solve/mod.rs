@@ -1,6 +1,7 @@
 //! `treeqr solve`: the whole way from a file to x.
 
 mod json;
+mod rank;
 mod report;
 mod trace;
 mod verdict;
@@ -10,10 +11,11 @@ use super::cli::SolveArgs;
 use super::failure::Failure;
 use super::input::{Problem, Rhs, read_matrix, read_rhs};
 use super::{page, peak, stop};
+use rank::RankReport;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use treeqr::profiling::Summary;
-use treeqr::profiling::trace::{Manifest, Status};
+use treeqr::profiling::trace::Status;
 use treeqr::{Dense, Progress, Solution, analyse, solve_analysed};
 use verdict::Verdict;
 
@@ -24,14 +26,15 @@ struct Outcome {
     solution: Solution<f64>,
     summary: Summary,
     verdict: Verdict,
+    rank: RankReport,
     read: Duration,
     analysed: Duration,
     total: Duration,
     /// GFlop/s of the machine's matrix product.
     peak: f64,
     output: Option<PathBuf>,
-    /// The trace that was written.
-    traced: Option<(PathBuf, Manifest)>,
+    /// The trace and the page that were written.
+    kept: trace::Kept,
 }
 
 /// Solves, writes x, and tells how it went.
@@ -41,6 +44,8 @@ pub fn run(args: &SolveArgs) -> Result<(), Failure> {
     trace::check(args)?;
     let output = stop::output(args.output.as_ref())?;
     let mut factor = args.run.options(args.analysis.threads.into());
+    factor.tolerance = args.rank_tolerance;
+    factor.deficient = args.solution.into();
 
     let bar = Bar::new();
     bar.phase("reading");
@@ -71,9 +76,9 @@ pub fn run(args: &SolveArgs) -> Result<(), Failure> {
     let solution = match solved {
         Ok(solution) => solution,
         Err(error) => {
-            if let (Some(path), Some(record)) = (&args.trace.trace, progress.take_unfinished()) {
+            if let Some(record) = progress.take_unfinished() {
                 let status = trace::status(&error);
-                trace::write(args, path, &problem, &symbolic, &record, status, &steps)?;
+                trace::write(args, &problem, &symbolic, &record, status, &steps)?;
             }
             return Err(about(error));
         }
@@ -84,23 +89,20 @@ pub fn run(args: &SolveArgs) -> Result<(), Failure> {
     steps.solved = Some(factorized + solution.solve_time);
     bar.phase("checking");
     let x = Dense::new(a.ncols(), nrhs, solution.x.clone()).expect("a solution for each");
-    let verdict = Verdict::of(symbolic.problem(), a, &x, b);
+    let verdict = Verdict::of(symbolic.problem(), solution.rank.is_full(), a, &x, b);
+    let (problem_kind, asked) = (symbolic.problem(), factor.deficient);
+    let rank = RankReport::new(&solution.rank, problem_kind, asked, verdict.growth);
     let total = begin.elapsed();
 
     if let Some(output) = output {
         bar.phase("writing");
         output.write_dense(&x, &format!("x by treeqr solve {}", problem.source))?;
     }
-    let traced = match &args.trace.trace {
-        None => None,
-        Some(path) => {
-            bar.phase("writing the trace");
-            let record = solution.run.record();
-            let complete = Status::Complete;
-            let written = trace::write(args, path, &problem, &symbolic, record, complete, &steps)?;
-            Some((path.clone(), written))
-        }
-    };
+    if args.trace.trace.is_some() || args.trace.report.is_some() {
+        bar.phase("writing what was recorded");
+    }
+    let record = solution.run.record();
+    let kept = trace::write(args, &problem, &symbolic, record, Status::Complete, &steps)?;
     let summary = solution.run.summary();
     let peak = peak::measure(solution.run.stats().threads);
     drop(bar);
@@ -110,12 +112,13 @@ pub fn run(args: &SolveArgs) -> Result<(), Failure> {
         solution,
         summary,
         verdict,
+        rank,
         read,
         analysed,
         total,
         peak,
         output: args.output.clone(),
-        traced,
+        kept,
     };
     page::print(&if args.json {
         format!("{:#}\n", outcome.json())

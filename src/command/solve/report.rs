@@ -247,6 +247,20 @@ impl Outcome {
         } else {
             "‖Aᵀr‖ / (‖A‖ ‖r‖)"
         };
+        if self.rank.is_remarkable() {
+            let rank = &self.rank.rank;
+            let all = rank.rank + rank.dead.len();
+            let mut text = format!("{} of {}", count(rank.rank), count(all));
+            if !rank.is_full() {
+                text += &format!(", ‖dropped‖ {}", norm_short(rank.dropped_norm));
+            }
+            text += &format!(
+                ", smallest pivot {}, tolerance {}",
+                norm_short(rank.smallest_pivot),
+                norm_short(rank.tolerance)
+            );
+            page.row("Rank", &text);
+        }
         let mut figure = |label, what: &str, value: &str, end: &str| {
             page.row(label, &format!("{what:<22} {TITLE}{value}{TITLE:#}{end}"));
         };
@@ -256,14 +270,24 @@ impl Outcome {
         if let Some(path) = &self.output {
             page.row("", &format!("{:<22} {}", "written to", path.display()));
         }
-        if let Some((path, manifest)) = &self.traced {
+        if let Some((path, manifest)) = &self.kept.traced {
             let bytes: u64 = manifest.tables.iter().map(|table| table.bytes).sum();
             let size = si(bytes as f64, "B");
             page.row("trace", &format!("{:<22} {}", size, path.display()));
         }
+        if let Some((path, bytes)) = &self.kept.reported {
+            let size = si(*bytes as f64, "B");
+            page.row("report", &format!("{:<22} {}", size, path.display()));
+        }
         page.gap();
         let (style, sentence) = self.verdict.sentence();
         page.plain(&format!("  {style}{sentence}{style:#}"));
+        if let Some(sentence) = self.rank.sentence() {
+            page.sentence(WARN, &sentence);
+        }
+        for warning in self.rank.warnings() {
+            page.sentence(WARN, &warning);
+        }
     }
 }
 

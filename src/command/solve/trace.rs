@@ -1,13 +1,14 @@
-//! `--trace`: what was recorded, kept.
+//! `--trace` and `--report`: what was recorded, kept.
 //!
-//! Takes the record of a run, finished or not; writes a trace's folder, or says why it can't. The target is looked at before the
-//! work begins.
+//! Takes the record of a run, finished or not; writes a trace's folder, a page, or both, or says why it can't. The targets are
+//! looked at before the work begins.
 
 use super::super::cli::SolveArgs;
 use super::super::failure::Failure;
+use super::super::html;
 use super::super::input::{OrderingChoice, Problem};
 use serde_json::{Map, Value, json};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 use treeqr::profiling::trace::{Manifest, Overwrite, Status, check_target};
 use treeqr::runtime::RunError;
@@ -30,8 +31,11 @@ fn overwrite(args: &SolveArgs) -> Overwrite {
     }
 }
 
-/// Fails where the trace could not be written at the end.
+/// Fails where the trace or the page could not be written at the end.
 pub fn check(args: &SolveArgs) -> Result<(), Failure> {
+    if let Some(page) = &args.trace.report {
+        html::check(page, args.trace.force)?;
+    }
     let Some(path) = &args.trace.trace else {
         return Ok(());
     };
@@ -47,7 +51,8 @@ pub fn check(args: &SolveArgs) -> Result<(), Failure> {
 /// How the run is to be recorded. What finds no memory goes beside the trace, where there must be room anyway.
 pub fn record_options(args: &SolveArgs) -> RecordOptions {
     let defaults = RecordOptions::default();
-    let beside = args.trace.trace.as_ref().and_then(|path| path.parent());
+    let kept = args.trace.trace.as_ref().or(args.trace.report.as_ref());
+    let beside = kept.and_then(|path| path.parent());
     let folder = beside.filter(|folder| folder.is_dir());
     RecordOptions {
         memory_bytes: usize::try_from(args.trace.trace_memory).unwrap_or(usize::MAX),
@@ -64,16 +69,29 @@ pub fn status(error: &Error) -> Status {
     }
 }
 
-/// Writes the trace.
+/// What was written.
+#[derive(Default)]
+pub struct Kept {
+    /// The trace.
+    pub traced: Option<(PathBuf, Manifest)>,
+    /// The page, and its size.
+    pub reported: Option<(PathBuf, usize)>,
+}
+
+/// Writes what was asked for.
 pub fn write(
     args: &SolveArgs,
-    path: &Path,
     problem: &Problem,
     symbolic: &Symbolic,
     record: &Record,
     status: Status,
     steps: &Steps,
-) -> Result<Manifest, Failure> {
+) -> Result<Kept, Failure> {
+    let asked = &args.trace;
+    let mut kept = Kept::default();
+    if asked.trace.is_none() && asked.report.is_none() {
+        return Ok(kept);
+    }
     let notes = TraceNotes {
         command: std::env::args_os()
             .map(|word| word.to_string_lossy().into_owned())
@@ -84,8 +102,22 @@ pub fn write(
         phases: phases(symbolic, steps),
         memory_limit_bytes: limit(args, record),
     };
+    let complete = status == Status::Complete;
     let trace = treeqr::trace(symbolic, record, status, notes);
-    trace.write(path, overwrite(args)).map_err(Failure::input)
+    if let Some(path) = &asked.trace {
+        let written = trace.write(path, overwrite(args)).map_err(Failure::input)?;
+        kept.traced = Some((path.clone(), written));
+    }
+    // A run that came to no task has nothing to show, and says itself why.
+    if let Some(path) = asked
+        .report
+        .as_ref()
+        .filter(|_| complete || !trace.tables.tasks.is_empty())
+    {
+        let bytes = html::write(&[&trace], Vec::new(), path, asked.force)?;
+        kept.reported = Some((path.clone(), bytes));
+    }
+    Ok(kept)
 }
 
 fn limit(args: &SolveArgs, record: &Record) -> Option<u64> {

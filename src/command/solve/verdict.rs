@@ -3,7 +3,7 @@
 use super::super::page::{BAD, WARN, WORK};
 use anstyle::Style;
 use treeqr::matrices::norm2;
-use treeqr::{Csc, Dense, Problem, Quality, quality};
+use treeqr::{Csc, Dense, Problem, Quality, quality, quality_deficient};
 
 /// Up to here a residual is rounding, whatever the problem.
 const ROUNDING: f64 = 1e-13;
@@ -13,18 +13,33 @@ const USABLE: f64 = 1e-8;
 /// The quality of the solutions for all right-hand sides.
 pub struct Verdict {
     problem: Problem,
+    full_rank: bool,
     /// The largest of every figure.
     pub worst: Quality,
     /// The largest normal residual, in parts of what rounding explains.
     excess: f64,
+    /// The largest ||A||_F ||x|| / ||b||.
+    pub growth: f64,
 }
 
 impl Verdict {
     /// Looks at every column of x. O(nnz) each.
-    pub fn of(problem: Problem, a: &Csc<f64>, x: &Dense<f64>, b: &Dense<f64>) -> Self {
+    pub fn of(
+        problem: Problem,
+        full_rank: bool,
+        a: &Csc<f64>,
+        x: &Dense<f64>,
+        b: &Dense<f64>,
+    ) -> Self {
+        let judge = if full_rank {
+            quality
+        } else {
+            quality_deficient
+        };
         let norm_a = a.norm_frobenius();
         let mut verdict = Verdict {
             problem,
+            full_rank,
             worst: Quality {
                 solution_norm: 0.0,
                 residual_norm: 0.0,
@@ -32,11 +47,17 @@ impl Verdict {
                 consistent: true,
             },
             excess: 0.0,
+            growth: 0.0,
         };
         for k in 0..b.ncols() {
-            let q = quality(a, x.col(k), b.col(k));
+            let q = judge(a, x.col(k), b.col(k));
+            let norm_b = norm2(b.col(k));
+            if norm_b > 0.0 {
+                let growth = norm_a * q.solution_norm / norm_b;
+                verdict.growth = verdict.growth.max(growth);
+            }
             // r itself is only known to this, and A^H r no better.
-            let noise = f64::EPSILON * (norm_a * q.solution_norm + norm2(b.col(k)));
+            let noise = f64::EPSILON * (norm_a * q.solution_norm + norm_b);
             let explained = if q.consistent {
                 ROUNDING
             } else {
@@ -55,7 +76,10 @@ impl Verdict {
     /// The sentence, and the colour that it deserves.
     pub fn sentence(&self) -> (Style, String) {
         let what = match (self.problem, self.worst.consistent) {
-            (Problem::LeastSquares, false) => "r is orthogonal to the columns of A",
+            (_, false) => "r is orthogonal to the columns of A",
+            (Problem::LeastSquares, true) if !self.full_rank => {
+                "b is a combination of the columns of A, and x is one"
+            }
             (Problem::LeastSquares, true) => {
                 "b is a combination of the columns of A, and x is the one"
             }

@@ -70,11 +70,7 @@ fn line(figure: &Figure) -> String {
 fn columns(figure: &Figure) -> String {
     let (a, b) = (shown(figure.unit, figure.a), shown(figure.unit, figure.b));
     let difference = figure.difference();
-    let sign = if difference < 0.0 { "−" } else { "+" };
-    let size = match difference {
-        0.0 => "–".to_owned(),
-        d => format!("{sign}{}", shown(figure.unit, d.abs()).trim_end()),
-    };
+    let size = signed(figure.unit, difference);
     let style = match figure.unit {
         "ns" | "bytes" => judged(difference, figure.relative()),
         _ => FAINT,
@@ -83,8 +79,17 @@ fn columns(figure: &Figure) -> String {
     format!("{a:>11} {b:>11} {style}{size:>12} {relative:>9}{style:#}")
 }
 
+/// A difference with its sign.
+pub fn signed(unit: &str, difference: f64) -> String {
+    let sign = if difference < 0.0 { "−" } else { "+" };
+    match difference {
+        0.0 => "–".to_owned(),
+        d => format!("{sign}{}", shown(unit, d.abs()).trim_end()),
+    }
+}
+
 /// Slower and larger deserve a look, faster and smaller are good; next to nothing is neither.
-fn judged(difference: f64, relative: Option<f64>) -> anstyle::Style {
+pub fn judged(difference: f64, relative: Option<f64>) -> anstyle::Style {
     match relative {
         Some(r) if r.abs() < 0.01 => FAINT,
         _ if difference > 0.0 => WARN,
@@ -93,18 +98,21 @@ fn judged(difference: f64, relative: Option<f64>) -> anstyle::Style {
     }
 }
 
-fn shown(unit: &str, x: f64) -> String {
+/// A number with its unit.
+pub fn shown(unit: &str, x: f64) -> String {
     match unit {
         // Phases before the recorder may end before they begin, in a trace that is no good.
         "ns" => time(Duration::from_nanos(x.max(0.0) as u64)),
         "bytes" => si(x, "B"),
         "flop" => si(x, "flop"),
-        "tasks" => count(x.max(0.0) as u64),
+        "GFlop/s" => si(1e9 * x, "Flop/s"),
+        "tasks" | "workers" => count(x.max(0.0) as u64),
         _ => percent(x),
     }
 }
 
-fn relative(part: Option<f64>) -> String {
+/// A difference as a part of the first.
+pub fn relative(part: Option<f64>) -> String {
     match part {
         None | Some(0.0) => String::new(),
         Some(part) if part.abs() > 9.995 => format!("x {:.0}", part + 1.0),

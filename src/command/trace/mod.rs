@@ -9,7 +9,7 @@
 
 pub mod args;
 mod check;
-mod diff;
+pub mod diff;
 mod export;
 mod filter;
 mod graph;

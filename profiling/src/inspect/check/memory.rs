@@ -103,8 +103,11 @@ pub(super) fn limit(subject: &Subject<'_>, findings: &mut Findings) {
     if manifest.kind == TraceKind::Graph {
         return;
     }
+    // It is one of the factorization.
+    let factorization = manifest.factorization();
     for (row, r) in subject.tables().memory.iter().enumerate() {
-        if r.memory_node == 0 && r.after_bytes > limit {
+        let limited = r.memory_node == 0 && factorization.contains(&r.task.into());
+        if limited && r.after_bytes > limit {
             findings.row::<Memory>(row, || {
                 format!("{} bytes are held; the limit is {limit}", r.after_bytes)
             });

@@ -14,7 +14,7 @@ mod shape;
 mod sums;
 mod time;
 
-use crate::trace::{Status, Table, Trace, schema};
+use crate::trace::{RunPart, Status, Table, Trace, schema};
 use std::fmt;
 
 /// A rule that traces keep.
@@ -33,6 +33,11 @@ pub const CHECKS: &[Check] = &[
         name: "whole",
         about: "nothing was dropped, cut off or left out",
         run: sums::whole,
+    },
+    Check {
+        name: "parts",
+        about: "the runs of the runtime follow each other, and their tasks are numbered through",
+        run: time::parts,
     },
     Check {
         name: "kind",
@@ -56,7 +61,7 @@ pub const CHECKS: &[Check] = &[
     },
     Check {
         name: "life",
-        about: "submit <= ready <= pop <= start <= end, within the run and the worker's time",
+        about: "submit <= ready <= pop <= start <= end, within its run and the worker's time",
         run: time::life,
     },
     Check {
@@ -223,6 +228,8 @@ struct Subject<'a> {
     tasks: Numbers,
     graph: Numbers,
     workers: Numbers,
+    /// The runs of the runtime, by their first tasks; at least one.
+    parts: Vec<RunPart>,
     /// Tasks may be missing, and so whatever is counted.
     holes: bool,
 }
@@ -236,6 +243,7 @@ impl<'a> Subject<'a> {
             tasks: Numbers::of(tables.tasks.iter().map(|t| t.task)),
             graph: Numbers::of(tables.graph.iter().map(|t| t.task)),
             workers: Numbers::of(tables.workers.iter().map(|w| w.worker.into())),
+            parts: manifest.parts(),
             holes: manifest.filtered.is_some()
                 || manifest.status != Status::Complete
                 || recorder.dropped_records > 0
@@ -247,6 +255,13 @@ impl<'a> Subject<'a> {
         &self.trace.tables
     }
 
+    /// The run that the task of this number belongs to.
+    fn part(&self, number: u32) -> &RunPart {
+        let later = |part: &RunPart| part.first_task <= u64::from(number);
+        let after = self.parts.iter().take_while(|part| later(part)).count();
+        &self.parts[after.saturating_sub(1)]
+    }
+
     /// The task of this number.
     fn task(&self, number: u32) -> Option<&'a schema::Task> {
         let row = self.tasks.row(number)?;
@@ -255,6 +270,7 @@ impl<'a> Subject<'a> {
 }
 
 /// From numbers to rows.
+#[derive(Debug)]
 pub(crate) struct Numbers(Vec<(u32, u32)>);
 
 impl Numbers {

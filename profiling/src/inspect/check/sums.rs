@@ -3,7 +3,7 @@
 use super::{Findings, Subject};
 use crate::trace::schema::{Front, GraphTask, Memory, Task};
 use crate::trace::{Status, Table, TraceKind};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
 pub(super) fn whole(subject: &Subject<'_>, findings: &mut Findings) {
@@ -60,22 +60,31 @@ pub(super) fn sums(subject: &Subject<'_>, findings: &mut Findings) {
                 .graph
                 .iter()
                 .for_each(|t| counted.add(t.codelet, t.flops));
-            counted.compare::<GraphTask>(subject, findings);
+            counted.compare::<GraphTask>(subject, &manifest.analysis, findings);
             graph_bytes(subject, findings);
         }
         TraceKind::Measured | TraceKind::Simulated => {
-            let mut counted = Counted::new();
-            tables
-                .tasks
-                .iter()
-                .for_each(|t| counted.add(t.codelet, t.flops));
             let submitted = manifest.run.submitted_tasks;
-            if counted.tasks != submitted {
-                findings.table::<Task>(|| {
-                    format!("{} tasks, but {submitted} were submitted", counted.tasks)
-                });
+            let tasks = tables.tasks.len() as u64;
+            if tasks != submitted {
+                findings.table::<Task>(|| format!("{tasks} tasks, but {submitted} were submitted"));
             }
-            counted.compare::<Task>(subject, findings);
+            let factorization = manifest.factorization();
+            let (mut factorized, mut solved) = (Counted::new(), Counted::new());
+            for t in &tables.tasks {
+                let of_factorization = factorization.contains(&t.task.into());
+                let counted = match of_factorization {
+                    true => &mut factorized,
+                    false => &mut solved,
+                };
+                counted.add(t.codelet, t.flops);
+            }
+            if !factorization.is_empty() {
+                factorized.compare::<Task>(subject, &manifest.analysis, findings);
+            }
+            if let Some(Value::Object(plan)) = manifest.analysis.get("solve") {
+                solved.compare::<Task>(subject, plan, findings);
+            }
             run_bytes(subject, findings);
         }
     }
@@ -100,20 +109,23 @@ impl Counted {
         *self.by_codelet.entry(codelet).or_default() += 1;
     }
 
-    fn compare<T: Table>(&self, subject: &Subject<'_>, findings: &mut Findings) {
-        let manifest = &subject.trace.manifest;
-        if let Some(predicted) = manifest.predicted("tasks").filter(|&p| p != self.tasks) {
+    /// With what was said before of these tasks.
+    fn compare<T: Table>(
+        &self,
+        subject: &Subject<'_>,
+        said: &Map<String, Value>,
+        findings: &mut Findings,
+    ) {
+        let predicted = |key: &str| said.get(key).and_then(Value::as_u64);
+        if let Some(predicted) = predicted("tasks").filter(|&p| p != self.tasks) {
             findings
                 .table::<T>(|| format!("{} tasks, where the analysis has {predicted}", self.tasks));
         }
-        if let Some(predicted) = manifest
-            .predicted("flops")
-            .filter(|&p| u128::from(p) != self.flops)
-        {
+        if let Some(predicted) = predicted("flops").filter(|&p| u128::from(p) != self.flops) {
             findings
                 .table::<T>(|| format!("{} flops, where the analysis has {predicted}", self.flops));
         }
-        let Some(Value::Object(by_codelet)) = manifest.analysis.get("tasks_by_codelet") else {
+        let Some(Value::Object(by_codelet)) = said.get("tasks_by_codelet") else {
             return;
         };
         for codelet in &subject.tables().codelets {
@@ -132,10 +144,17 @@ impl Counted {
     }
 }
 
-/// What is left on the host is the factors; without workers, the peak is the prediction too.
+/// What a factorization leaves on the host is the factors; without workers, its peak is the prediction too.
 fn run_bytes(subject: &Subject<'_>, findings: &mut Findings) {
     let (manifest, memory) = (&subject.trace.manifest, &subject.tables().memory);
-    let on_host = || memory.iter().filter(|r| r.memory_node == 0);
+    let factorization = manifest.factorization();
+    if factorization.is_empty() {
+        return;
+    }
+    let on_host = || {
+        let rows = memory.iter().filter(|r| r.memory_node == 0);
+        rows.filter(|r| factorization.contains(&r.task.into()))
+    };
     let left: i128 = on_host().map(|r| i128::from(r.delta_bytes)).sum();
     if let Some(predicted) = manifest
         .predicted("factor_bytes")

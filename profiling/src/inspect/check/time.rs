@@ -8,6 +8,31 @@ use crate::trace::schema::{
 use crate::trace::{Table, TraceKind};
 use std::collections::HashMap;
 
+pub(super) fn parts(subject: &Subject<'_>, findings: &mut Findings) {
+    let run = &subject.trace.manifest.run;
+    let (mut next_task, mut at) = (0, run.begin_ns);
+    for part in &run.parts {
+        let (name, from, to) = (&part.name, part.begin_ns, part.end_ns);
+        if !(at <= from && from <= to && to <= run.end_ns) {
+            findings.manifest(|| {
+                format!("part `{name}` from {from} to {to} ns is not after {at} ns, within the run")
+            });
+        }
+        if part.first_task != next_task {
+            let first = part.first_task;
+            findings.manifest(|| {
+                format!("part `{name}` begins with task {first}, after {next_task} tasks")
+            });
+        }
+        next_task = part.first_task.saturating_add(part.submitted_tasks);
+        at = to;
+    }
+    if !run.parts.is_empty() && next_task != run.submitted_tasks {
+        let all = run.submitted_tasks;
+        findings.manifest(|| format!("the parts have {next_task} tasks, but {all} were submitted"));
+    }
+}
+
 pub(super) fn life(subject: &Subject<'_>, findings: &mut Findings) {
     let (run, tables) = (&subject.trace.manifest.run, subject.tables());
     let graph = subject.trace.manifest.kind == TraceKind::Graph;
@@ -31,14 +56,15 @@ pub(super) fn life(subject: &Subject<'_>, findings: &mut Findings) {
         }
     }
     for (row, t) in tables.tasks.iter().enumerate() {
+        let part = subject.part(t.task);
         let times = [
-            ("the run begins", run.begin_ns),
+            ("the run begins", part.begin_ns),
             ("submit", t.submit_ns),
             ("ready", t.ready_ns),
             ("pop", t.pop_ns),
             ("start", t.start_ns),
             ("end", t.end_ns),
-            ("the run ends", run.end_ns),
+            ("the run ends", part.end_ns),
         ];
         if let Some(pair) = times.windows(2).find(|pair| pair[0].1 > pair[1].1) {
             let ((before, at), (after, then)) = (pair[0], pair[1]);

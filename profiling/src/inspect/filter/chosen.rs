@@ -149,7 +149,12 @@ impl<'f> Chosen<'f> {
         self.in_span(facet)
             && (workers.is_empty() || facet.thread.is_some_and(|w| workers.contains(&w)))
             && (codelets.is_empty() || facet.codelet.is_some_and(|c| self.codelets.contains(&c)))
-            && (nodes.is_empty() || facet.node.is_some_and(|n| self.task_nodes.contains(&n)))
+            && (nodes.is_empty() || facet.node.is_some_and(|n| self.of_nodes(n)))
+    }
+
+    /// A solve's tasks carry fronts, also those within groups.
+    fn of_nodes(&self, node: u32) -> bool {
+        self.task_nodes.contains(&node) || self.fronts.contains(&node)
     }
 
     /// Whether a description says nothing else than what was asked for.

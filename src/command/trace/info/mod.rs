@@ -14,7 +14,7 @@ use super::args::InfoArgs;
 use super::{failure, open};
 use serde_json::{Map, Value, json};
 use std::path::Path;
-use treeqr::profiling::inspect::{Balance, WorkerBalance};
+use treeqr::profiling::inspect::{Balance, PartBalance, WorkerBalance};
 use treeqr::profiling::trace::{Manifest, TraceKind};
 
 /// A blank at which no line is broken.
@@ -75,6 +75,15 @@ fn json(path: &Path, manifest: &Manifest, balance: &Balance) -> Value {
             "runtime_s": s(w.runtime_ns),
         })
     };
+    let part = |p: &PartBalance| {
+        json!({
+            "name": p.name,
+            "scheduler": p.scheduler,
+            "makespan_s": s(p.makespan_ns),
+            "tasks": p.tasks,
+            "flops": p.flops,
+        })
+    };
     let bytes: u64 = manifest
         .tables
         .iter()
@@ -89,6 +98,7 @@ fn json(path: &Path, manifest: &Manifest, balance: &Balance) -> Value {
             "occupancy": balance.occupancy,
             "tasks": balance.tasks,
             "flops": balance.flops,
+            "parts": balance.parts.iter().map(part).collect::<Vec<_>>(),
             "window_full_s": s(balance.window_full_ns),
             "memory_full_s": s(balance.memory_full_ns),
             "workers": balance.workers.iter().map(worker).collect::<Vec<_>>(),

@@ -5,7 +5,7 @@ use super::super::super::page::{FAINT, Page, TITLE, WARN, WORK};
 use super::super::super::units::{percent, plural, si, three, time};
 use super::super::parts::{per_mille, tenths};
 use std::time::Duration;
-use treeqr::profiling::inspect::{Balance, WorkerBalance};
+use treeqr::profiling::inspect::{Balance, PartBalance, WorkerBalance};
 use treeqr::profiling::trace::Manifest;
 
 /// Columns of a bar.
@@ -39,6 +39,11 @@ pub fn whole(page: &mut Page, manifest: &Manifest, balance: &Balance) {
             percent(balance.occupancy),
         ),
     );
+    if let [_, _, ..] = balance.parts[..] {
+        for part in &balance.parts {
+            page.row("", &told(part));
+        }
+    }
     if !run.devices.is_empty() {
         page.prose(
             "",
@@ -66,6 +71,19 @@ pub fn whole(page: &mut Page, manifest: &Manifest, balance: &Balance) {
             );
         }
     }
+}
+
+/// A run of the runtime.
+pub fn told(part: &PartBalance) -> String {
+    let speed = part.flops as f64 / part.makespan_ns.max(1) as f64;
+    format!(
+        "{} {}: {}, {}, scheduler {}",
+        part.name,
+        time(ns(part.makespan_ns)).trim_end(),
+        plural(part.tasks as usize, "task", "tasks"),
+        si(1e9 * speed, "Flop/s"),
+        part.scheduler,
+    )
 }
 
 /// The time of all workers: codelets first, then what was no task. The percentages add up to 100.

@@ -3,59 +3,44 @@
 //!
 //! Where there are more rows than pixels, neighbours share a band: its load is that of the node that had most.
 
-use super::axis::plain;
-use super::frame::{Form, Frame, Key, SMALL, ramp};
-use super::lod::{Span, merged};
-use super::scene::{Anchor, Area, GREY, INK, Scene, Stroke};
-use super::steps::spread;
-use super::subject::Subject;
-use super::{PanelEntry, PanelOptions};
-use crate::palette::{self, Colour};
-use crate::trace::schema::{FrontKind, Role};
-use std::collections::{BTreeMap, HashMap};
+pub(crate) mod rows;
 
-pub(super) const ENTRY: PanelEntry = PanelEntry {
+use crate::palette::{self, Colour};
+use crate::panels::axis::plain;
+use crate::panels::frame::{Form, Frame, Key, SMALL, mix, ramp};
+use crate::panels::lod::{Span, merged};
+use crate::panels::scene::{Anchor, Area, GREY, INK, PAPER, Scene, Stroke};
+use crate::panels::steps::spread;
+use crate::panels::subject::Subject;
+use crate::panels::{Drawing, PanelEntry, PanelOptions};
+use rows::{Row, rows};
+use std::collections::HashMap;
+
+pub(in crate::panels) const ENTRY: PanelEntry = PanelEntry {
     name: "tree",
     about: "the elimination tree over time: life and load of every front, assemblies, subtrees",
-    paint,
+    drawing: Drawing::Own(paint),
 };
 
-/// Width of a time step.
-const STEP: f64 = 4.0;
 /// Bands are not thinner than this.
 const THINNEST: f64 = 1.5;
 /// Subtrees of one row that run at the same time are drawn below each other, so many at most.
 const LANES: usize = 4;
 const ASSEMBLY: Colour = Colour::new(0x11_77_33);
 const LIFE: Colour = Colour::new(0xAA_AA_AA);
-
-/// A row: a front, and the groups below it.
-#[derive(Default)]
-struct Row {
-    node: u32,
-    /// From the first allocation to the last release.
-    life: Option<(f64, f64)>,
-    /// Tasks of the front itself.
-    tasks: Vec<(f64, f64)>,
-    assemblies: Vec<(f64, f64)>,
-    /// Groups whose parent it is, or which it is itself.
-    groups: Vec<(f64, f64)>,
-}
+const SOLVE: Colour = Colour::new(0x88_CC_EE);
 
 fn paint(subject: &Subject<'_>, options: &PanelOptions) -> Scene {
-    let rows = rows(subject);
+    let rows = rows(subject, &options.marked);
     let any = |of: fn(&Row) -> bool| rows.iter().any(of);
     let subtree = palette::codelet("do_subtree");
     let workers = subject.workers.len() as f64;
-    let mut keys = vec![
-        Key::new(Form::Box, ramp(0.1), "hardly any load"),
-        Key::new(Form::Box, load_colour(1.0, workers), "one worker busy"),
-    ];
-    if workers > 1.0 {
-        let text = format!("all {workers} busy");
-        keys.push(Key::new(Form::Box, load_colour(workers, workers), text));
-    }
-    keys.push(Key::new(Form::Line, LIFE, "memory held"));
+    let scale = Scale {
+        workers,
+        classes: options.load_classes,
+    };
+    let mut keys = scale.keys();
+    keys.push(Key::new(Form::Outline, LIFE, "memory held"));
     if any(|row| !row.groups.is_empty()) {
         let text = "whole subtree, in the row of its parent";
         keys.push(Key::new(Form::Box, subtree, text));
@@ -63,7 +48,15 @@ fn paint(subject: &Subject<'_>, options: &PanelOptions) -> Scene {
     if any(|row| !row.assemblies.is_empty()) {
         keys.push(Key::new(Form::Box, ASSEMBLY, "assembly"));
     }
-    let height = (rows.len() as f64 * 13.0).clamp(140.0, 820.0);
+    if any(|row| !row.solves.is_empty()) {
+        keys.push(Key::new(Form::Box, SOLVE, "solve"));
+    }
+    if any(|row| !row.marked.is_empty()) {
+        keys.push(Key::new(Form::Ring, INK, "slow task"));
+    }
+    // A few rows are higher, so that there is something to see.
+    let height = (rows.len() as f64 * 13.0).max(rows.len().min(8) as f64 * 18.0);
+    let height = height.clamp(36.0, 820.0);
     let title = "Elimination tree over time";
     let mut frame = Frame::new(subject, options, title, height, &keys);
     frame.time_axis();
@@ -73,104 +66,90 @@ fn paint(subject: &Subject<'_>, options: &PanelOptions) -> Scene {
     let bands: Vec<&[Row]> = rows.chunks(each).collect();
     let band = area.h / bands.len().max(1) as f64;
     labels(&mut frame, &bands, band, each);
-    for layer in [lives, loads, groups, assemblies] {
+    let place = |k: usize| Area {
+        y: area.y + k as f64 * band,
+        h: band,
+        ..area
+    };
+    let steps = options.windows(subject, area.w);
+    for (k, members) in bands.iter().enumerate() {
+        lives(&mut frame, subject, members, place(k));
+    }
+    for (k, members) in bands.iter().enumerate() {
+        loads(&mut frame, subject, members, place(k), (&scale, steps));
+    }
+    for layer in [solves, groups, assemblies] {
         for (k, members) in bands.iter().enumerate() {
-            let place = Area {
-                y: area.y + k as f64 * band,
-                h: band,
-                ..area
-            };
-            layer(&mut frame, subject, members, place);
+            layer(&mut frame, subject, members, place(k));
         }
     }
     edges(&mut frame, subject, &bands, band);
-    frame.marks();
+    for (k, members) in bands.iter().enumerate() {
+        dots(&mut frame, subject, members, place(k));
+    }
+    frame.marks(&[]);
     frame.scene
 }
 
-/// Up to one worker the lighter half of the ramp, beyond it the darker one.
-fn load_colour(load: f64, workers: f64) -> Colour {
-    match load {
-        load if load <= 1.0 => ramp(0.08 + 0.52 * load),
-        load => ramp(0.6 + 0.4 * (load - 1.0) / (workers - 1.0).max(1.0)),
-    }
+/// What colour a load has.
+struct Scale {
+    workers: f64,
+    /// As 0, 50 or 100 % of all workers, whichever is nearest.
+    classes: bool,
 }
 
-/// The front in whose row a front is drawn.
-fn home(subject: &Subject<'_>, node: u32) -> u32 {
-    let Some(front) = subject.front(node) else {
-        return node;
-    };
-    let top = match subject.front(front.task_node) {
-        Some(top) if front.kind == FrontKind::Grouped => top,
-        _ => front,
-    };
-    match (top.kind, top.parent) {
-        (FrontKind::Tiled, _) | (_, None) => top.node,
-        (_, Some(parent)) => match subject.front(parent) {
-            // Above a group there is no other group, unless groups were cut.
-            Some(above) if above.kind == FrontKind::Tiled => above.node,
-            _ => top.node,
-        },
+impl Scale {
+    /// Up to one worker the lighter half of the ramp, beyond it the darker one.
+    fn colour(&self, load: f64) -> Colour {
+        match load {
+            load if self.classes => ramp([0.08, 0.5, 0.95][self.class(load)]),
+            load if load <= 1.0 => ramp(0.08 + 0.52 * load),
+            load => ramp(0.6 + 0.4 * (load - 1.0) / (self.workers - 1.0).max(1.0)),
+        }
     }
-}
 
-/// By the first submission of a task for the node, or for a group in its row.
-fn rows(subject: &Subject<'_>) -> Vec<Row> {
-    let mut rows: Vec<Row> = Vec::new();
-    let mut of_node: HashMap<u32, usize> = HashMap::new();
-    let mut tasks: Vec<_> = subject.tasks().iter().collect();
-    tasks.sort_by_key(|task| task.submit_ns);
-    for task in tasks {
-        let node = home(subject, task.node);
-        let k = *of_node.entry(node).or_insert_with(|| {
-            rows.push(Row {
-                node,
-                ..Row::default()
-            });
-            rows.len() - 1
-        });
-        let row = &mut rows[k];
-        let span = subject.span(task);
-        match subject.role(task.codelet) {
-            Role::Subtree => row.groups.push(span),
-            Role::Assemble => {
-                row.assemblies.push(span);
-                row.tasks.push(span);
-            }
-            _ => row.tasks.push(span),
-        }
+    fn class(&self, load: f64) -> usize {
+        ((2.0 * load / self.workers).round() as usize).min(2)
     }
-    for (node, life) in lives_of(subject) {
-        // A group's memory is its parent's business: the row says when the front itself had some.
-        if let Some(&k) = of_node.get(&node) {
-            rows[k].life = Some(life);
-        }
-    }
-    for row in &mut rows {
-        if let Some(life) = &mut row.life {
-            // What stays, as the factors, is no longer used when the last task is over.
-            let last = row.tasks.iter().map(|span| span.1).fold(life.1, f64::max);
-            life.1 = last;
-        }
-    }
-    rows
-}
 
-/// From the first allocation of a node to its last release. A release belongs to the node that the memory had been taken for.
-fn lives_of(subject: &Subject<'_>) -> BTreeMap<u32, (f64, f64)> {
-    let mut owner: HashMap<u32, u32> = HashMap::new();
-    let mut lives: BTreeMap<u32, (f64, f64)> = BTreeMap::new();
-    for row in &subject.trace.tables.memory {
-        let at = subject.since(row.time_ns);
-        if row.delta_bytes > 0 {
-            owner.insert(row.handle, row.node);
+    /// Loads that look the same have the same number: neighbours with the same are one rectangle.
+    fn number(&self, load: f64) -> u32 {
+        match self.classes {
+            true => 1 + self.class(load) as u32,
+            // In twentieths of a worker.
+            false => ((load * 20.0).round() as u32).max(1),
         }
-        let node = owner.get(&row.handle).copied().unwrap_or(row.node);
-        let life = lives.entry(node).or_insert((at, at));
-        *life = (life.0.min(at), life.1.max(at));
     }
-    lives
+
+    fn colour_of(&self, number: u32) -> Colour {
+        match self.classes {
+            true => self.colour(f64::from(number - 1) * 0.5 * self.workers),
+            false => self.colour(f64::from(number) / 20.0),
+        }
+    }
+
+    fn keys(&self) -> Vec<Key> {
+        let n = self.workers;
+        let key = |load: f64, text: String| Key::new(Form::Box, self.colour(load), text);
+        if self.classes {
+            let classes = [
+                (0.0, "below 25 % of all workers"),
+                (0.5, "about 50 %"),
+                (1.0, "above 75 %"),
+            ];
+            return classes
+                .map(|(part, text)| key(part * n, text.into()))
+                .into();
+        }
+        let mut keys = vec![
+            Key::new(Form::Box, ramp(0.1), "hardly any load"),
+            key(1.0, "one worker busy".to_owned()),
+        ];
+        if n > 1.0 {
+            keys.push(key(n, format!("all {n} busy")));
+        }
+        keys
+    }
 }
 
 fn lives(frame: &mut Frame<'_, '_>, subject: &Subject<'_>, members: &[Row], place: Area) {
@@ -195,10 +174,15 @@ fn lives(frame: &mut Frame<'_, '_>, subject: &Subject<'_>, members: &[Row], plac
     }
 }
 
-fn loads(frame: &mut Frame<'_, '_>, subject: &Subject<'_>, members: &[Row], place: Area) {
+fn loads(
+    frame: &mut Frame<'_, '_>,
+    subject: &Subject<'_>,
+    members: &[Row],
+    place: Area,
+    (scale, count): (&Scale, usize),
+) {
     frame.scene.group("loads");
     let span = (subject.from, subject.to);
-    let count = ((place.w / STEP) as usize).max(1);
     let mut load = vec![0.0_f64; count];
     let mut mine = vec![0.0; count];
     for row in members.iter().filter(|row| !row.tasks.is_empty()) {
@@ -213,15 +197,13 @@ fn loads(frame: &mut Frame<'_, '_>, subject: &Subject<'_>, members: &[Row], plac
         }
     }
     let width = (span.1 - span.0) / count as f64;
-    let workers = subject.workers.len() as f64;
     let inset = if place.h > 4.0 { 1.0 } else { 0.0 };
     let step = place.w / count as f64;
-    // In twentieths of a worker, so that neighbours of one colour are one rectangle.
     let cells = load.iter().enumerate().filter(|(_, load)| **load > 0.0);
     let cells = cells.map(|(k, load)| Span {
         x: place.x + k as f64 * step,
         w: step,
-        kind: ((load / width * 20.0).round() as u32).max(1),
+        kind: scale.number(load / width),
     });
     for cell in merged(cells, 0.5 * step) {
         let area = Area {
@@ -230,8 +212,45 @@ fn loads(frame: &mut Frame<'_, '_>, subject: &Subject<'_>, members: &[Row], plac
             w: cell.w,
             h: place.h - 2.0 * inset,
         };
-        let colour = load_colour(f64::from(cell.kind) / 20.0, workers);
-        frame.scene.rect(area, colour);
+        frame.scene.rect(area, scale.colour_of(cell.kind));
+    }
+}
+
+/// Pale, in the middle of the row: they are not a part of the front's life.
+fn solves(frame: &mut Frame<'_, '_>, subject: &Subject<'_>, members: &[Row], place: Area) {
+    frame.scene.group("solves");
+    let spans = members.iter().flat_map(|row| &row.solves);
+    let mut spans: Vec<_> = spans.filter_map(|span| subject.visible(*span)).collect();
+    spans.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let (y, h) = (place.y + 0.3 * place.h, 0.4 * place.h);
+    let mut free = place.x;
+    for (start, end) in spans {
+        let x = frame.x(start).max(free);
+        let until = frame.x(end).max(x + 0.8).min(place.right());
+        if until - x >= 0.8 {
+            let w = until - x;
+            frame.scene.rect(Area { x, y, w, h }, SOLVE);
+            free = until;
+        }
+    }
+}
+
+/// A dot at the middle of each marked task; those that would lie on each other are one.
+fn dots(frame: &mut Frame<'_, '_>, subject: &Subject<'_>, members: &[Row], place: Area) {
+    frame.scene.group("marked");
+    let spans = members.iter().flat_map(|row| &row.marked);
+    let spans = spans.filter_map(|span| subject.visible(*span));
+    let mut places: Vec<f64> = spans.map(|(a, b)| frame.x(0.5 * (a + b))).collect();
+    places.sort_by(f64::total_cmp);
+    let r = (0.2 * place.h).clamp(1.0, 2.2);
+    let y = place.y + 0.5 * place.h;
+    let mut last = f64::NEG_INFINITY;
+    for x in places {
+        if x - last >= 2.0 * r {
+            frame.scene.dot((x, y), r + 0.9, INK, 1.0);
+            frame.scene.dot((x, y), r, PAPER, 1.0);
+            last = x;
+        }
     }
 }
 
@@ -266,7 +285,7 @@ fn groups(frame: &mut Frame<'_, '_>, subject: &Subject<'_>, members: &[Row], pla
     let inset = if place.h > 4.0 { 1.0 } else { 0.0 };
     let half = 0.5 * (place.h - 2.0 * inset);
     let h = half / lanes.len().max(1) as f64;
-    let dark = super::frame::mix(palette::codelet("do_subtree"), INK, 0.25);
+    let dark = mix(palette::codelet("do_subtree"), INK, 0.25);
     for (k, lane) in lanes.iter().enumerate() {
         let y = place.y + inset + half + k as f64 * h;
         let spans = lane.iter().map(|&(start, end)| Span {
@@ -313,7 +332,7 @@ fn assemblies(frame: &mut Frame<'_, '_>, subject: &Subject<'_>, members: &[Row],
     }
 }
 
-/// From the end of a front to its parent, where the rows are high enough for that.
+/// To the parent, from the beginning of a front (pale) and from its end, where the rows are high enough for that.
 fn edges(frame: &mut Frame<'_, '_>, subject: &Subject<'_>, bands: &[&[Row]], band: f64) {
     if band < 7.0 {
         return;
@@ -335,15 +354,21 @@ fn edges(frame: &mut Frame<'_, '_>, subject: &Subject<'_>, bands: &[&[Row]], ban
         let Some(&above) = parent.and_then(|parent| of_node.get(&parent)) else {
             continue;
         };
+        if above == k || row.tasks.is_empty() {
+            continue;
+        }
+        let begin = row.tasks.iter().map(|span| span.0).fold(f64::MAX, f64::min);
         let end = row.tasks.iter().map(|span| span.1).fold(f64::MIN, f64::max);
-        if above != k && (subject.from..=subject.to).contains(&end) {
-            let x = frame.x(end).min(frame.area.right() - 1.0);
-            let to = middle(above) - (middle(above) - middle(k)).signum() * 0.4 * band;
-            arrows.push(((x, middle(k)), (x, to)));
+        for (at, colour) in [(begin, LIFE), (end, GREY)] {
+            if (subject.from..=subject.to).contains(&at) {
+                let x = frame.x(at).min(frame.area.right() - 1.0);
+                let to = middle(above) - (middle(above) - middle(k)).signum() * 0.4 * band;
+                arrows.push(((x, middle(k)), (x, to), colour));
+            }
         }
     }
-    for (from, to) in arrows {
-        frame.scene.arrow(from, to, Stroke::new(GREY, 0.5));
+    for (from, to, colour) in arrows {
+        frame.scene.arrow(from, to, Stroke::new(colour, 0.6));
     }
 }
 

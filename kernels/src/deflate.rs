@@ -1,0 +1,245 @@
+//! `deflate`: the QR factorization of a block in which some pivot columns depend on those before them.
+
+use crate::block::{Op, apply, apply_scratch};
+use crate::householder::{careful, is_safe, reflector};
+use crate::packed::One;
+use crate::scalar::KernelScalar;
+use crate::simd::arch;
+use crate::stair::Stair;
+use crate::view::MatMut;
+use treeqr_matrices::{RealScalar, Scalar};
+
+/// Columns of a panel.
+const WIDTH: usize = 32;
+/// Reflectors reach at least so many rows beyond their panel where matrix products apply them: below, they are too short for
+/// a block of them to have more entries than zeros.
+const TALL: usize = 32;
+
+/// What [`deflate`] found.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Deflated {
+    /// Pivot columns that are live: rows of R.
+    pub pivots: usize,
+    /// Reflectors, and rows that are left: those of R, then those of the echelon form to the right of the pivots.
+    pub rows: usize,
+    /// Sum of the squares of all that was dropped from dead columns.
+    pub dropped2: f64,
+}
+
+/// Elements of scratch for [`deflate`] on m x (n + nrhs).
+pub fn deflate_scratch<T: KernelScalar>(m: usize, n: usize, nrhs: usize) -> usize {
+    let k = WIDTH.min(n);
+    m * k + 2 * k * k + apply_scratch::<T>(k, n + nrhs)
+}
+
+/// A = Q R by Heath's method: a pivot column of which no more than the tolerance is left is dead and gets no row of R.
+///
+/// ```text
+///   x x x x x            r r r r r      column 1 is dead: what was left of it is dropped, and rows 1, 2, 3 go on
+///   . x x x x            v . r r r
+///   . x x x x     ->     . . v r r      live = [0, 2, 3, 4], npiv = 3: two pivots, four rows
+///   . . x x x            . . v v r
+///   . . . x x            . . . v v
+/// ```
+///
+/// | argument | size | on entry | on exit |
+/// | --- | --- | --- | --- |
+/// | `a` | m x (n + nrhs) | the block, zero below the staircase, and full columns beside it | row i: R from column live\[i\] on; below it in that column, V; zeros in what is left of dead columns; Q^H of the columns beside |
+/// | `n`, `npiv` | | columns that are reduced; the first of them are the pivots, held against the tolerance. In the others only what is exactly zero is passed over | |
+/// | `tolerance` | | a norm up to this counts as zero; not negative | |
+/// | `stair` | n | over the rows of `a`; that of column j may lie above its diagonal | |
+/// | `live` | min(m, n) | anything | the column of each reflector, increasing; as many as [`Deflated::rows`] |
+/// | `tau` | min(m, n) | anything | the factor of each reflector, 0 for the identity |
+/// | `scratch` | [`deflate_scratch`] | anything | anything |
+///
+/// Reflector i has its head in row i and reaches row stair\[live\[i\]\] - 1: [`apply_packed`](crate::apply_packed) applies them, with
+/// these as its staircase.
+///
+/// # Panics
+/// When the shapes or the staircase don't fit, the tolerance is negative, or the scratch is too small.
+///
+/// # Cost
+/// [`deflate_flops`](crate::deflate_flops), known when it is done.
+///
+/// # Accuracy
+/// ||A - QR|| <= c m eps ||A|| + sqrt(dropped2).
+///
+/// # References
+/// Heath, "Some extensions of an algorithm for sparse linear least squares problems", 1982; Davis, "Algorithm 915,
+/// SuiteSparseQR", section 2.3.
+#[allow(clippy::too_many_arguments)]
+pub fn deflate<T: KernelScalar>(
+    mut a: MatMut<T>,
+    n: usize,
+    npiv: usize,
+    tolerance: f64,
+    stair: Stair,
+    live: &mut [u32],
+    tau: &mut [T],
+    scratch: &mut [T],
+) -> Deflated {
+    let (m, cols) = (a.nrows(), a.ncols());
+    assert!(
+        npiv <= n && n <= cols,
+        "deflate {npiv} pivots of {n} columns of {cols}"
+    );
+    assert!(tolerance >= 0.0, "deflate with tolerance {tolerance}");
+    stair.check(m, n);
+    let k = m.min(n);
+    assert!(
+        live.len() == k && tau.len() == k,
+        "deflate: {} columns and {} taus for {k} reflectors",
+        live.len(),
+        tau.len()
+    );
+    let mut out = Deflated::default();
+    let mut r = 0;
+    for c0 in (0..n).step_by(WIDTH) {
+        let c1 = (c0 + WIDTH).min(n);
+        let r0 = r;
+        for j in c0..c1 {
+            let h = stair.rows(j, m).max(r);
+            let (mut left, right) = a
+                .rb_mut()
+                .submatrix(r, 0, h - r, cols)
+                .split_at_col_mut(j + 1);
+            let column = left.col_mut(j);
+            let limit = if j < npiv { tolerance } else { 0.0 };
+            match eliminate(column, limit) {
+                Pivot::Dead { norm } => {
+                    column.fill(T::zero());
+                    out.dropped2 += norm * norm;
+                }
+                Pivot::Live { tau: t } => {
+                    if t != T::zero() {
+                        let (v, c) = (&column[1..], right.submatrix(0, 0, h - r, c1 - j - 1));
+                        arch().dispatch(One {
+                            v,
+                            tau: t.conj(),
+                            c,
+                        });
+                    }
+                    (live[r], tau[r]) = (j as u32, t);
+                    r += 1;
+                    out.pivots += usize::from(j < npiv);
+                }
+            }
+        }
+        let h = stair.rows(c1 - 1, m).max(r);
+        let panel = Panel {
+            live: &live[r0..r],
+            tau: &tau[r0..r],
+            stair,
+        };
+        panel.apply(a.rb_mut(), c1, r0, h, scratch);
+    }
+    out.rows = r;
+    out
+}
+
+/// What became of a column.
+enum Pivot<T> {
+    Dead { norm: f64 },
+    Live { tau: T },
+}
+
+/// Makes the reflector of a column, from its head on, if more than `limit` is left of it.
+fn eliminate<T: KernelScalar>(column: &mut [T], limit: f64) -> Pivot<T> {
+    let Some((head, tail)) = column.split_first_mut() else {
+        return Pivot::Dead { norm: 0.0 };
+    };
+    let square: T::Real = tail.iter().map(|x| x.abs2()).sum();
+    let all = square + head.abs2();
+    let safe = is_safe(all) && (is_safe(square) || square == T::Real::zero());
+    let norm = if safe {
+        all.to_f64().sqrt()
+    } else {
+        careful_norm(*head, tail)
+    };
+    // Not "norm <= limit", so that NaN is dead, too: whoever sums what was dropped sees it.
+    if norm.is_nan() || norm <= limit {
+        return Pivot::Dead { norm };
+    }
+    if safe {
+        let h = reflector(*head, square);
+        *head = h.beta;
+        tail.iter_mut().for_each(|x| *x *= h.scale);
+        return Pivot::Live { tau: h.tau };
+    }
+    Pivot::Live {
+        tau: careful(head, tail),
+    }
+}
+
+/// Without overflow or underflow.
+fn careful_norm<T: KernelScalar>(head: T, tail: &[T]) -> f64 {
+    let parts = || tail.iter().chain([&head]).map(|x| x.abs().to_f64());
+    let top = parts().fold(0.0, |top: f64, x| if x > top { x } else { top });
+    if top == 0.0 {
+        return 0.0;
+    }
+    top * parts().map(|x| (x / top) * (x / top)).sum::<f64>().sqrt()
+}
+
+/// The reflectors of one panel, before they are applied to the columns on its right.
+struct Panel<'a, T> {
+    live: &'a [u32],
+    tau: &'a [T],
+    stair: Stair<'a>,
+}
+
+impl<T: KernelScalar> Panel<'_, T> {
+    /// Q^H on the columns from `c1` on. The head of the first reflector is in row `r0`, the last reaches row `h` - 1.
+    fn apply(&self, mut a: MatMut<T>, c1: usize, r0: usize, h: usize, scratch: &mut [T]) {
+        let (m, cols) = (a.nrows(), a.ncols());
+        let k = self.live.len();
+        if c1 == cols || self.tau.iter().all(|&t| t == T::zero()) {
+            return;
+        }
+        let end = |i: usize| self.stair.rows(self.live[i] as usize, m);
+        let (left, right) = a.rb_mut().split_at_col_mut(c1);
+        if h - r0 < k + TALL {
+            // By columns: what all of the reflectors change of one stays in the nearest cache.
+            let mut right = right;
+            for c in 0..cols - c1 {
+                for (i, &tau) in self.tau.iter().enumerate().filter(|t| *t.1 != T::zero()) {
+                    let r = r0 + i;
+                    let v = &left.col(self.live[i] as usize)[r + 1..end(i)];
+                    let c = right.rb_mut().submatrix(r, c, v.len() + 1, 1);
+                    let tau = tau.conj();
+                    arch().dispatch(One { v, tau, c });
+                }
+            }
+            return;
+        }
+        let rows = h - r0;
+        let (v, scratch) = scratch.split_at_mut(rows * k);
+        let (gram, scratch) = scratch.split_at_mut(k * k);
+        let (t, scratch) = scratch.split_at_mut(k * k);
+        let mut v = MatMut::new(v, rows, k, rows);
+        for i in 0..k {
+            let to = v.col_mut(i);
+            let tail = &left.col(self.live[i] as usize)[r0 + i + 1..end(i).max(r0 + i + 1)];
+            to[..i].fill(T::zero());
+            to[i] = T::one();
+            to[i + 1..=i + tail.len()].copy_from_slice(tail);
+            to[i + 1 + tail.len()..].fill(T::zero());
+        }
+        let mut gram = MatMut::new(gram, k, k, k);
+        T::gemm_adjoint(crate::Beta::Zero, gram.rb_mut(), T::one(), v.rb(), v.rb());
+        let mut t = MatMut::new(t, k, k, k);
+        for j in 0..k {
+            // T(0..j, j) = -tau T(0..j, 0..j) (V^H v_j)
+            for i in 0..j {
+                let sum: T = (i..j).map(|l| t.at(i, l) * gram.at(l, j)).sum();
+                t.set(i, j, -self.tau[j] * sum);
+            }
+            t.set(j, j, self.tau[j]);
+            for i in j + 1..k {
+                t.set(i, j, T::zero());
+            }
+        }
+        let right = right.submatrix(r0, 0, rows, cols - c1);
+        apply(Op::ConjTrans, v.rb(), t.rb(), None, right, scratch);
+    }
+}

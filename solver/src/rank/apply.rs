@@ -1,0 +1,218 @@
+//! R2 and Q2 on vectors: the part of a solve that a matrix without full rank needs besides the sweeps of the first pass.
+//!
+//! Takes vectors in elimination order or in the numbering of W, a right-hand side after the other. Entries at dead pivots belong to no
+//! row of R: R's inverse neither reads nor writes them, and Q^H leaves there what is part of the residual.
+
+use super::nodes::Nodes;
+use super::rework::Reworked;
+use super::run::Deficiency;
+use crate::numeric::{FactorScalar, Factors};
+use treeqr_kernels::{MatMut, Op, Stair, apply_packed};
+use treeqr_matrices::{RealScalar, Scalar};
+
+impl<T: FactorScalar> Reworked<T> {
+    /// |R_kk| of the live pivots.
+    pub fn diagonal(&self) -> impl Iterator<Item = f64> {
+        let mut at = 0;
+        let mut next = self.live.iter().peekable();
+        (0..self.npiv).filter_map(move |j| {
+            at += self.height(j);
+            next.next_if(|&&l| l as usize == j)?;
+            Some(Scalar::abs(self.r[at - 1]).to_f64())
+        })
+    }
+
+    /// Calls `visit(column, rows of R)` from the last column to the first.
+    fn columns_back(&self, mut visit: impl FnMut(usize, &[T])) {
+        let mut at = self.r.len();
+        for j in (0..self.cols.len()).rev() {
+            let height = self.height(j);
+            at -= height;
+            visit(j, &self.r[at..at + height]);
+        }
+    }
+
+    /// R x = c: `c` of the live pivots becomes x of these. `x(j)` is that of column j beside the pivots.
+    fn solve(&self, c: &mut [T], x: impl Fn(usize) -> T) {
+        self.columns_back(|j, column| {
+            let (rows, value) = if j >= self.npiv {
+                (column, x(j))
+            } else if self.live.binary_search(&(j as u32)).is_ok() {
+                let (pivot, above) = column.split_last().expect("a live column has a row");
+                c[above.len()] /= *pivot;
+                (above, c[above.len()])
+            } else {
+                return;
+            };
+            for (c, &r) in c.iter_mut().zip(rows) {
+                *c -= r * value;
+            }
+        });
+    }
+
+    /// R^H y = c: y of the live rows, with `c` of all columns, from which what R^H y makes of it is taken.
+    fn solve_adjoint(&self, c: &mut [T], y: &mut [T]) {
+        let mut at = 0;
+        for (j, c) in c.iter_mut().enumerate() {
+            let height = self.height(j);
+            let column = &self.r[at..at + height];
+            at += height;
+            let live = j < self.npiv && self.live.binary_search(&(j as u32)).is_ok();
+            let known = if live { height - 1 } else { height };
+            let sum: T = column[..known]
+                .iter()
+                .zip(&*y)
+                .map(|(r, &y)| r.conj() * y)
+                .sum();
+            *c -= sum;
+            if live {
+                y[known] = *c / column[known].conj();
+            }
+        }
+    }
+}
+
+impl<T: FactorScalar> Deficiency<T> {
+    /// Q2^H, or Q2, on vectors in elimination order. 4 nnz(H) flops a column, of the nodes that changed.
+    pub fn apply_q(&self, op: Op, heads: &mut [T], nrhs: usize) {
+        let n = self.order.len();
+        let mut z = Vec::new();
+        let mut apply = |node: &Reworked<T>| {
+            let q = node.q.as_ref().expect("Q is kept");
+            let m = q.from.len();
+            let (from, to) = match op {
+                Op::ConjTrans => (&q.from, &q.to),
+                Op::NoTrans => (&q.to, &q.from),
+            };
+            z.clear();
+            for head in heads.chunks_exact(n).take(nrhs) {
+                z.extend(from.iter().map(|&slot| head[slot as usize]));
+            }
+            let block = MatMut::new(&mut z, m, nrhs, m);
+            apply_packed(op, &q.v, Stair::Rows(&q.ends), &q.tau, block);
+            for (head, z) in heads.chunks_exact_mut(n).zip(z.chunks_exact(m)) {
+                for (&slot, &value) in to.iter().zip(z) {
+                    head[slot as usize] = value;
+                }
+            }
+        };
+        let nodes = self.nodes.iter().flatten();
+        match op {
+            Op::ConjTrans => nodes.for_each(|node| apply(node)),
+            Op::NoTrans => nodes.rev().for_each(|node| apply(node)),
+        }
+    }
+
+    /// The basic solution of R x = c: `c` in elimination order, x in the numbering of W, zero in dead columns.
+    /// 2 nnz(R) flops a column.
+    pub fn solve_r(&self, factors: &Factors<T>, c: &[T], nrhs: usize) -> Vec<T> {
+        let n = self.order.len();
+        let nodes = Nodes::new(factors);
+        let mut out = vec![T::zero(); n * nrhs];
+        let mut part = Vec::new();
+        for node in (0..nodes.len()).rev() {
+            let first = nodes.first(node) as usize;
+            if let Some(node) = &self.nodes[node] {
+                for (x, c) in out.chunks_exact_mut(n).zip(c.chunks_exact(n)) {
+                    part.clear();
+                    part.extend(node.live.iter().map(|&j| c[first + j as usize]));
+                    node.solve(&mut part, |j| x[node.cols[j] as usize]);
+                    for (&j, &value) in node.live.iter().zip(&part) {
+                        x[node.cols[j as usize] as usize] = value;
+                    }
+                }
+                continue;
+            }
+            let cols = nodes.columns(node);
+            let npiv = nodes.npiv(node);
+            for (x, c) in out.chunks_exact_mut(n).zip(c.chunks_exact(n)) {
+                part.clear();
+                part.extend_from_slice(&c[first..first + npiv]);
+                part.extend(cols[npiv..].iter().map(|&j| x[j as usize]));
+                nodes.solve(node, &mut part);
+                for (&j, &value) in cols[..npiv].iter().zip(&part) {
+                    x[j as usize] = value;
+                }
+            }
+        }
+        out
+    }
+
+    /// R^H y = c in the live columns: `c` in the numbering of W, y in elimination order, zero at dead pivots. 2 nnz(R) flops a
+    /// column.
+    pub fn solve_r_adjoint(&self, factors: &Factors<T>, c: &[T], nrhs: usize) -> Vec<T> {
+        let n = self.order.len();
+        let nodes = Nodes::new(factors);
+        let mut c = c.to_vec();
+        let mut out = vec![T::zero(); n * nrhs];
+        let mut part = Vec::new();
+        for node in 0..nodes.len() {
+            let first = nodes.first(node) as usize;
+            let own;
+            let reworked = self.nodes[node].as_ref();
+            let cols: &[u32] = match reworked {
+                Some(node) => &node.cols,
+                None => {
+                    own = nodes.columns(node);
+                    &own
+                }
+            };
+            for (c, y) in c.chunks_exact_mut(n).zip(out.chunks_exact_mut(n)) {
+                part.clear();
+                part.extend(cols.iter().map(|&j| c[j as usize]));
+                if let Some(node) = reworked {
+                    let mut values = vec![T::zero(); node.live.len()];
+                    node.solve_adjoint(&mut part, &mut values);
+                    for (&j, &value) in node.live.iter().zip(&values) {
+                        y[first + j as usize] = value;
+                    }
+                } else {
+                    nodes.solve_adjoint(node, &mut part);
+                    y[first..first + nodes.npiv(node)].copy_from_slice(&part[..nodes.npiv(node)]);
+                }
+                for (&j, &value) in cols.iter().zip(&part) {
+                    c[j as usize] = value;
+                }
+            }
+        }
+        out
+    }
+
+    /// Q^H b of the right-hand sides of the factorization.
+    pub fn kept_head(&self) -> &[T] {
+        &self.head
+    }
+
+    /// Vectors in elimination order without the entries at dead pivots.
+    pub fn live_part(&self, heads: &[T]) -> Vec<T> {
+        let n = self.order.len();
+        let mut out = Vec::with_capacity(heads.len());
+        for head in heads.chunks_exact(n) {
+            let mut dead = self.dead.iter().peekable();
+            for (place, &value) in head.iter().enumerate() {
+                if dead.next_if(|&&d| d as usize == place).is_none() {
+                    out.push(value);
+                }
+            }
+        }
+        out
+    }
+
+    /// The inverse of [`Self::live_part`], with zeros at dead pivots.
+    pub fn with_dead(&self, live: &[T], nrhs: usize) -> Vec<T> {
+        let n = self.order.len();
+        let mut live = live.iter();
+        let mut out = Vec::with_capacity(n * nrhs);
+        for _ in 0..nrhs {
+            let mut dead = self.dead.iter().peekable();
+            for place in 0..n {
+                let value = match dead.next_if(|&&d| d as usize == place) {
+                    Some(_) => T::zero(),
+                    None => *live.next().expect("a value for every live pivot"),
+                };
+                out.push(value);
+            }
+        }
+        out
+    }
+}

@@ -1,0 +1,104 @@
+//! From the diagonal of R to a rank.
+//!
+//! Takes factors of the first pass; gives the rank, and what changes in R where it is not full. With the default tolerance Heath's
+//! method may find a rank that is too high: without column exchanges, live columns can depend on each other to working
+//! precision although no pivot is small, and what rounding leaves of a dependent column then grows above the tolerance.
+//! R is singular to working precision in this case. An estimate of its condition finds that out, and the tolerance is raised,
+//! tenfold at a time, until it is over. A tolerance of the user's stays as it is.
+
+use super::nodes::Nodes;
+use super::run::{Deficiency, deflate_all};
+use super::tolerance::{default_tolerance, is_singular, largest_column, rank_deficient};
+use super::{Deficient, Rank};
+use crate::error::SolveError;
+use crate::numeric::{FactorOptions, FactorScalar, Factors};
+use treeqr_matrices::{Csc, RealScalar, norm2};
+
+/// The tolerance is raised up to so many times: from 1e-12 of the columns' norms, say, to 1e-4.
+const RAISES: u32 = 8;
+/// Steps of the inverse iteration.
+const STEPS: usize = 3;
+
+/// Finds the rank of `factors`, which are those of `a`.
+///
+/// # Errors
+/// [`SolveError::RankDeficient`] where the options ask for it, [`SolveError::Overflow`], and whatever ends a run.
+pub(crate) fn find<T: FactorScalar>(
+    factors: &Factors<T>,
+    a: &Csc<T>,
+    options: &FactorOptions,
+) -> Result<(Rank, Option<Deficiency<T>>), SolveError> {
+    let transposed = factors.symbolic.transposed;
+    let largest = largest_column(a, transposed);
+    let default = default_tolerance(a, largest);
+    let mut tolerance = options.tolerance.unwrap_or(default);
+    let nodes = Nodes::new(factors);
+    let mut scan = nodes.scan(tolerance)?;
+    match scan.first {
+        None if scan.doubtful == 0 || options.deficient == Deficient::Refuse => {
+            let rank = Rank {
+                rank: nodes.order.len(),
+                dead: Vec::new(),
+                dropped_norm: 0.0,
+                tolerance,
+                raised_from: None,
+                condition: None,
+                smallest_pivot: scan.smallest_pivot,
+                doubtful: scan.doubtful,
+            };
+            return Ok((rank, None));
+        }
+        Some((column, pivot)) if options.deficient == Deficient::Refuse => {
+            return Err(rank_deficient(transposed, column, pivot, tolerance));
+        }
+        _ => {}
+    }
+    for raised in 0.. {
+        let (deficiency, mut rank) = deflate_all(&nodes, &scan, tolerance, options)?;
+        let inverse = inverse_norm(factors, &deficiency);
+        rank.condition = Some(largest * inverse);
+        rank.raised_from = (raised > 0).then_some(default);
+        let may_raise = options.tolerance.is_none() && raised < RAISES;
+        if !(may_raise && is_singular::<T>(largest, inverse)) {
+            tracing::info!(
+                rank = rank.rank,
+                dead = rank.dead.len(),
+                dropped_norm = rank.dropped_norm,
+                tolerance,
+                "rank"
+            );
+            let deficient = !rank.is_full();
+            return Ok((rank, deficient.then_some(deficiency)));
+        }
+        tolerance *= 10.0;
+        scan = nodes.scan(tolerance)?;
+    }
+    unreachable!("the tolerance is not raised for ever")
+}
+
+/// ||R^{-1}|| of the live part of R, from below: some steps of inverse iteration from a vector without structure, the same every
+/// time. 4 nnz(R) flops a step.
+fn inverse_norm<T: FactorScalar>(factors: &Factors<T>, deficiency: &Deficiency<T>) -> f64 {
+    let n = factors.symbolic.work_cols();
+    // The fractional parts of multiples of the golden ratio, about zero.
+    let start = |k: usize| ((k + 1) as f64 * 0.618_033_988_749_895).fract() - 0.5;
+    let mut v: Vec<T> = (0..n).map(|k| T::from_f64(start(k), 0.0)).collect();
+    let mut out: f64 = 0.0;
+    let length = |v: &[T]| norm2(v).to_f64();
+    for _ in 0..STEPS {
+        let before = length(&v);
+        if before == 0.0 || !before.is_finite() {
+            return if before == 0.0 { out } else { f64::INFINITY };
+        }
+        let by = <T::Real as treeqr_matrices::Scalar>::from_f64(1.0 / before, 0.0);
+        v.iter_mut().for_each(|x| *x = x.scale(by));
+        let u = deficiency.solve_r_adjoint(factors, &v, 1);
+        v = deficiency.solve_r(factors, &u, 1);
+        // Only the live columns of v count: the start has others.
+        let middle = length(&u);
+        if middle > 0.0 {
+            out = out.max(length(&v) / middle);
+        }
+    }
+    out
+}

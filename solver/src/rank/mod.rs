@@ -1,0 +1,92 @@
+//! Rank: which pivots are negligible, and what becomes of their rows.
+//!
+//! Takes the factors of the first pass, which knows no rank: W = Q R with R triangular, some of its diagonal negligible. R has the
+//! singular values of W, so Heath's method (1982) can still be run, on R instead of W: a pivot column of which no more
+//! than the tolerance is left is *dead*, it has no row of R, and what was left of it is dropped. Rows above the first dead pivot
+//! stay as they are. The row that a dead pivot leaves free goes up the tree, and changes R there:
+//!
+//! ```text
+//!     a front of R, second pivot dead        its ancestor                      and so on, up to a root
+//!       r r r r r r                            r r r r     R of the ancestor
+//!       . 0 r r r r                              r r r
+//!       . . r r r r      the row that is           r r
+//!                        left goes up:       +   x x x     rows from below
+//!       . . . x x x  ------------------->
+//! ```
+//!
+//! So this is a second, small multifrontal QR factorization, over the nodes with a dead pivot and those above them. R = Q2 R2 and
+//! W = Q Q2 R2, with orthogonal factors throughout: nothing is lost but what is dropped. A matrix of full rank pays one look
+//! at the diagonal. Reference: Davis, "Algorithm 915, SuiteSparseQR", section 2.3, which does it in one pass.
+//!
+//! | file | subject |
+//! | --- | --- |
+//! | `tolerance` | what counts as negligible |
+//! | `nodes` | R of the first pass as a list of nodes: singletons, then fronts |
+//! | `closure` | the nodes that may change, as a forest |
+//! | `rework` | one node: its rows of R and those from below, through the kernel `deflate` |
+//! | `run` | all of them, as tasks; [`Deficiency`], what is left |
+//! | `find` | from the diagonal to a rank: the tolerance, and when it is raised |
+//! | `apply` | R2 and Q2, and their adjoints, on vectors |
+//! | `null_space` | an orthonormal basis of R2's null space |
+//! | `trapezoid` | R2 as a sparse matrix; what solutions of minimum norm ask for, by its null space or its own QR factorization |
+
+mod apply;
+mod closure;
+mod find;
+mod nodes;
+mod null_space;
+mod rework;
+mod run;
+mod tolerance;
+mod trapezoid;
+
+pub(crate) use find::find;
+pub(crate) use run::Deficiency;
+pub(crate) use trapezoid::{Complete, complete};
+
+/// What is done with a matrix whose columns (rows, when it is wide) depend on each other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Deficient {
+    /// It is solved in the sense of least squares; of all solutions the one that is zero in the dead columns. A wide matrix
+    /// has no such solution: there it is the one of minimum norm.
+    #[default]
+    Basic,
+    /// It is solved in the sense of least squares; of all solutions the shortest. This takes a second sparse QR factorization, that of
+    /// R's adjoint.
+    MinimumNorm,
+    /// It is an error, [`SolveError::RankDeficient`](crate::SolveError::RankDeficient).
+    Refuse,
+}
+
+/// The rank of a factorized matrix, and what it was decided by.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rank {
+    /// Live pivots: rows of R.
+    pub rank: usize,
+    /// Columns of A (rows, when A is wide) without a pivot, from 0, increasing: those that depend on others to within the
+    /// tolerance. Which of several they are depends on the column order.
+    pub dead: Vec<u32>,
+    /// Frobenius norm of what was dropped from dead columns: the factors are those of a matrix so far from A.
+    pub dropped_norm: f64,
+    /// What the pivots were held against; negative when rank was not asked for.
+    pub tolerance: f64,
+    /// The default tolerance, where it was raised because R was singular to working precision with it.
+    pub raised_from: Option<f64>,
+    /// An estimate from below of ||R^{-1}|| times the largest norm of a column, where there was doubt or a dead column.
+    pub condition: Option<f64>,
+    /// The smallest |R_kk| that is left; infinity when none is.
+    pub smallest_pivot: f64,
+    /// Live pivots that are less than [`Rank::DOUBT`] times the tolerance: with many of them, or with a large x, the rank is
+    /// in doubt.
+    pub doubtful: usize,
+}
+
+impl Rank {
+    /// How far above the tolerance a pivot is beyond doubt.
+    pub const DOUBT: f64 = 1e3;
+
+    /// Whether no pivot is dead.
+    pub fn is_full(&self) -> bool {
+        self.dead.is_empty()
+    }
+}

@@ -1,0 +1,235 @@
+//! All nodes that may change, as tasks over their forest; and what is left of them.
+
+use super::Rank;
+use super::closure::{Work, closure};
+use super::nodes::{Nodes, Scan};
+use super::rework::{Asked, Reworked, Rows, Scratch, rework};
+use super::trapezoid::Complete;
+use crate::error::SolveError;
+use crate::numeric::{FactorOptions, FactorScalar};
+use std::sync::{Mutex, PoisonError};
+use treeqr_runtime::Access::{Read, Write};
+use treeqr_runtime::{
+    Application, Codelet, CodeletId, Config, CpuCode, DataStore, Handle, Submitter, TaskContext,
+    TaskFailure, TaskSpec, run, run_sequential,
+};
+
+/// What a matrix that lacks rank leaves besides the factors of the first pass.
+pub(crate) struct Deficiency<T> {
+    /// By node, where it changed.
+    pub(super) nodes: Vec<Option<Box<Reworked<T>>>>,
+    /// Column of W by its place in the elimination order.
+    pub(super) order: Vec<u32>,
+    /// Places of dead pivots, increasing.
+    pub(super) dead: Vec<u32>,
+    /// Q^H b of the factorization's right-hand sides in elimination order, zero at dead pivots.
+    pub(super) head: Vec<T>,
+    /// What solutions of minimum norm ask for.
+    pub(crate) complete: Option<Complete<T>>,
+}
+
+impl<T: FactorScalar> Deficiency<T> {
+    /// Bytes that it takes.
+    pub fn bytes(&self) -> u64 {
+        let nodes: usize = self.nodes.iter().flatten().map(|node| node.bytes()).sum();
+        let complete = self.complete.as_ref().map_or(0, Complete::bytes);
+        (nodes + self.head.len() * size_of::<T>()) as u64 + complete
+    }
+}
+
+/// Runs Heath's method on R, from what its diagonal says; gives what changed, and the rank.
+///
+/// # Errors
+/// [`SolveError::Overflow`], and whatever ends the run.
+pub(crate) fn deflate_all<T: FactorScalar>(
+    nodes: &Nodes<'_, T>,
+    scan: &Scan,
+    tolerance: f64,
+    options: &FactorOptions,
+) -> Result<(Deficiency<T>, Rank), SolveError> {
+    let works = closure(nodes, &scan.suspects);
+    let shape = nodes.factors.shape;
+    let _span = tracing::info_span!("deflate", nodes = works.len()).entered();
+    let code: CpuCode<App<'_, T>> = App::deflate;
+    let app = App {
+        asked: Asked {
+            tolerance,
+            nrhs: shape.nrhs,
+            keep_q: shape.keep_q,
+        },
+        up: works.iter().map(|_| Mutex::default()).collect(),
+        done: works.iter().map(|_| Mutex::default()).collect(),
+        nodes,
+        works: &works,
+        codelets: [Codelet {
+            name: "deflate",
+            cpu: Some(code),
+        }],
+    };
+    // From a node to the root of its tree: what depends on it.
+    let mut above = vec![1i64; works.len()];
+    for (place, work) in works.iter().enumerate().rev() {
+        if let Some(parent) = work.parent {
+            above[place] += above[parent as usize];
+        }
+    }
+    let submit = |submitter: &mut Submitter<'_>| {
+        for (place, work) in works.iter().enumerate() {
+            // No task has a buffer: the accesses are there for the order that they make.
+            let handle = |place: usize| Handle(place as u32);
+            let mut task = TaskSpec::new(CodeletId(0), work.node)
+                .params([place as u32, 0, 0, 0, 0, 0])
+                .priority(above[place])
+                .with(handle(place), Write);
+            for &child in &work.children {
+                task = task.with(handle(child as usize), Read);
+            }
+            submitter.submit(task)?;
+        }
+        Ok(())
+    };
+    let config = Config {
+        // They are for the codelets of the factorization.
+        limits: Vec::new(),
+        devices: Vec::new(),
+        learn: false,
+        ..options.run.clone()
+    };
+    let mut store = DataStore::new(works.len());
+    // A single branch has nothing to run side by side.
+    let is_branch = works.iter().all(|work| work.children.len() < 2)
+        && works.iter().filter(|work| work.parent.is_none()).count() < 2;
+    if options.sequential || is_branch {
+        run_sequential(&config, &app, &mut store, &(), submit)?;
+    } else {
+        run(&config, &app, &mut store, &(), submit)?;
+    }
+    let done: Vec<_> = app.done.into_iter().map(into_inner).collect();
+    finish(nodes, &works, done, tolerance)
+}
+
+fn into_inner<R>(mutex: Mutex<R>) -> R {
+    mutex.into_inner().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Puts together what the nodes gave.
+fn finish<T: FactorScalar>(
+    nodes: &Nodes<'_, T>,
+    works: &[Work],
+    done: Vec<Option<Box<Reworked<T>>>>,
+    tolerance: f64,
+) -> Result<(Deficiency<T>, Rank), SolveError> {
+    let mut reworked: Vec<Option<Box<Reworked<T>>>> = Vec::new();
+    reworked.resize_with(nodes.len(), || None);
+    for (work, done) in works.iter().zip(done) {
+        reworked[work.node as usize] = done;
+    }
+    let (n, nrhs) = (nodes.order.len(), nodes.factors.shape.nrhs);
+    let mut head = vec![T::zero(); n * nrhs];
+    let mut dead = Vec::new();
+    let mut dropped2 = 0.0;
+    let mut counts = Scan {
+        suspects: Vec::new(),
+        first: None,
+        smallest_pivot: f64::INFINITY,
+        doubtful: 0,
+    };
+    for (node, reworked) in reworked.iter().enumerate() {
+        let first = nodes.first(node) as usize;
+        let Some(done) = reworked else {
+            nodes.count(node, tolerance, &mut counts);
+            for c in 0..nrhs {
+                nodes.qhb(node, c, |row, values| {
+                    head[c * n + first + row..][..values.len()].copy_from_slice(values);
+                });
+            }
+            continue;
+        };
+        dropped2 += done.dropped2;
+        let is_dead = |j: &u32| done.live.binary_search(j).is_err();
+        let pivots = 0..done.npiv as u32;
+        dead.extend(pivots.filter(is_dead).map(|j| first as u32 + j));
+        for (row, pivot) in done.diagonal().enumerate() {
+            if !pivot.is_finite() {
+                let place = first + done.live[row] as usize;
+                return Err(nodes.overflow(nodes.order[place]));
+            }
+            counts.count(pivot, tolerance);
+        }
+        let live = done.live.len();
+        for c in 0..nrhs {
+            for (&j, &value) in done.live.iter().zip(&done.rhs[c * live..]) {
+                head[c * n + first + j as usize] = value;
+            }
+        }
+    }
+    if !f64::is_finite(dropped2) {
+        let place = dead.first().map_or(0, |&place| place as usize);
+        return Err(nodes.overflow(nodes.order[place]));
+    }
+    let mut columns: Vec<u32> = dead.iter().map(|&p| nodes.order[p as usize]).collect();
+    columns.sort_unstable();
+    let rank = Rank {
+        rank: n - dead.len(),
+        dead: columns,
+        dropped_norm: dropped2.sqrt(),
+        tolerance,
+        raised_from: None,
+        condition: None,
+        smallest_pivot: counts.smallest_pivot,
+        doubtful: counts.doubtful,
+    };
+    let deficiency = Deficiency {
+        nodes: reworked,
+        order: nodes.order.clone(),
+        dead,
+        head,
+        complete: None,
+    };
+    Ok((deficiency, rank))
+}
+
+/// What the tasks run on.
+struct App<'a, T: FactorScalar> {
+    nodes: &'a Nodes<'a, T>,
+    works: &'a [Work],
+    asked: Asked,
+    /// By place in the list: the rows that its parent takes, and what it became. Locked by one task at a time, by the order
+    /// of the tasks.
+    up: Vec<Mutex<Vec<Rows<T>>>>,
+    done: Vec<Mutex<Option<Box<Reworked<T>>>>>,
+    codelets: [Codelet<Self>; 1],
+}
+
+impl<T: FactorScalar> App<'_, T> {
+    fn deflate(&self, task: &TaskContext<'_>, scratch: &mut Scratch<T>) -> Result<(), TaskFailure> {
+        let place = task.task().params[0] as usize;
+        let work = &self.works[place];
+        fn lock<R>(mutex: &Mutex<R>) -> std::sync::MutexGuard<'_, R> {
+            mutex.lock().unwrap_or_else(PoisonError::into_inner)
+        }
+        let take = |&child: &u32| std::mem::take(&mut *lock(&self.up[child as usize]));
+        let below = work.children.iter().flat_map(take).collect();
+        let node = work.node as usize;
+        let (done, up) = rework(self.nodes, node, work.suspect, below, self.asked, scratch);
+        *lock(&self.up[place]) = up;
+        *lock(&self.done[place]) = done.map(Box::new);
+        Ok(())
+    }
+}
+
+impl<T: FactorScalar> Application for App<'_, T> {
+    type Scratch = Scratch<T>;
+
+    fn scratch(&self, _worker: usize) -> Scratch<T> {
+        Scratch::default()
+    }
+
+    fn codelets(&self) -> &[Codelet<Self>] {
+        &self.codelets
+    }
+
+    fn variant(&self) -> &str {
+        T::NAME
+    }
+}

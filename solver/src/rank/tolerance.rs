@@ -1,0 +1,70 @@
+//! What counts as negligible.
+//!
+//! The tolerance is that of SuiteSparseQR (Davis, Algorithm 915, section 2.3): 20 (m + n) eps max_j ||A(:, j)||_2.
+
+use crate::error::SolveError;
+use crate::numeric::FactorScalar;
+use treeqr_matrices::{Csc, RealScalar};
+
+/// The largest norm of a column of W, the matrix that is factorized (its columns are the rows of A when A is wide).
+pub(crate) fn largest_column<T: FactorScalar>(a: &Csc<T>, transposed: bool) -> f64 {
+    if transposed {
+        max_row_norm(a)
+    } else {
+        a.max_column_norm().to_f64()
+    }
+}
+
+/// The default tolerance for columns of that norm.
+pub(crate) fn default_tolerance<T: FactorScalar>(a: &Csc<T>, largest_column: f64) -> f64 {
+    20.0 * (a.nrows() + a.ncols()) as f64 * epsilon::<T>() * largest_column
+}
+
+fn epsilon<T: FactorScalar>() -> f64 {
+    <T::Real as RealScalar>::EPSILON.to_f64()
+}
+
+/// Of a matrix with columns of norm `largest_column` and an inverse of this norm, whether it is singular to working precision: a
+/// solution with it may have no digit that is right.
+pub(super) fn is_singular<T: FactorScalar>(largest_column: f64, inverse: f64) -> bool {
+    let condition = largest_column * inverse;
+    condition.is_nan() || condition > 0.1 / epsilon::<T>()
+}
+
+fn max_row_norm<T: FactorScalar>(a: &Csc<T>) -> f64 {
+    // Scaled by the largest entry, so that no square overflows or vanishes.
+    let largest = a
+        .values()
+        .iter()
+        .map(|v| v.abs().to_f64())
+        .fold(0.0, f64::max);
+    if largest == 0.0 {
+        return 0.0;
+    }
+    let mut squares = vec![0f64; a.nrows()];
+    for (&i, v) in a.pattern().rowidx().iter().zip(a.values()) {
+        let scaled = v.abs().to_f64() / largest;
+        squares[i as usize] += scaled * scaled;
+    }
+    largest * squares.into_iter().fold(0.0, f64::max).sqrt()
+}
+
+/// Whether a matrix of this condition costs a solution no more than a quarter of the digits.
+pub(super) fn is_well_conditioned<T: FactorScalar>(condition: f64) -> bool {
+    condition <= epsilon::<T>().powf(-0.25)
+}
+
+/// The error that names the column of W as a column (or row) of A.
+pub(crate) fn rank_deficient(
+    transposed: bool,
+    column: u32,
+    pivot: f64,
+    tolerance: f64,
+) -> SolveError {
+    SolveError::RankDeficient {
+        what: if transposed { "row" } else { "column" },
+        index: column as usize + 1,
+        pivot,
+        tolerance,
+    }
+}

@@ -1,0 +1,120 @@
+//! R in trapezoidal form as a sparse matrix; and what solutions of minimum norm ask for.
+//!
+//! With Z a basis of R2's null space, the shortest least-squares solution for a tall or square A is (I - Z Z^H) x for any such
+//! solution x, that for a wide one is Q Q2 R2^{-H} (I - Z Z^H) b. That is quick, and good where the live columns are well conditioned.
+//! Otherwise, with R2^H = Z S, it is Z S^{-H} c or Q Q2 S^{-1} Z^H b: a complete orthogonal decomposition W = Q Q2 S^H Z^H,
+//! stable whatever the live columns are, for which R2^H fills in as it is factorized.
+
+use super::Deficient;
+use super::nodes::Nodes;
+use super::null_space::NullSpace;
+use super::run::Deficiency;
+use crate::analysis::analyse;
+use crate::analysis::ordering::AUTO;
+use crate::error::SolveError;
+use crate::numeric::{FactorOptions, FactorScalar, Factors, factorize_once};
+use crate::options::Options;
+use std::sync::Arc;
+use treeqr_matrices::{Csc, Pattern};
+
+/// What solutions of minimum norm ask for.
+pub(crate) enum Complete<T> {
+    /// R has no row: every such solution is zero.
+    Zero,
+    /// The null space of R.
+    Projector(NullSpace<T>),
+    /// R's adjoint, factorized.
+    Second(Box<Factors<T>>),
+}
+
+impl<T: FactorScalar> Complete<T> {
+    pub fn bytes(&self) -> u64 {
+        match self {
+            Complete::Zero => 0,
+            Complete::Projector(space) => space.bytes() as u64,
+            Complete::Second(factors) => factors.bytes(),
+        }
+    }
+}
+
+/// Completes the decomposition, a second factorization with the options of the first. Its rank has been decided: no column is
+/// dropped there but one that is zero.
+pub(crate) fn complete<T: FactorScalar>(
+    factors: &Factors<T>,
+    deficiency: &Deficiency<T>,
+    options: &FactorOptions,
+) -> Result<Complete<T>, SolveError> {
+    let condition = factors.rank_details().condition;
+    if let Some(space) = NullSpace::new(factors, deficiency, condition) {
+        return Ok(Complete::Projector(space));
+    }
+    let r = factors.trapezoid();
+    if r.nrows() == 0 {
+        return Ok(Complete::Zero);
+    }
+    let _span = tracing::info_span!("complete", rows = r.nrows(), entries = r.nnz()).entered();
+    let first = factors.symbolic.options();
+    let analysis = Options {
+        // What was given orders another matrix.
+        ordering: match first.given_order {
+            Some(_) => AUTO.to_owned(),
+            None => first.ordering.clone(),
+        },
+        given_order: None,
+        ..first.clone()
+    };
+    let symbolic = analyse(r.pattern(), &analysis).expect("options that served before");
+    let options = FactorOptions {
+        keep_q: true,
+        tolerance: Some(0.0),
+        deficient: Deficient::Basic,
+        memory_limit: None,
+        ..options.clone()
+    };
+    let done = factorize_once(&Arc::new(symbolic), &r, &[], 0, &options, &())?;
+    Ok(Complete::Second(Box::new(done.factors)))
+}
+
+impl<T: FactorScalar> Factors<T> {
+    /// R in trapezoidal form: a row for every live pivot, in elimination order, and the columns of the factorized matrix in
+    /// their own numbering, so that W = Q [R; 0] to within rounding and [`Rank::dropped_norm`](super::Rank::dropped_norm). Triangular, after a
+    /// permutation of the columns, when the rank is full. Zeros are left out. O(nnz(R)).
+    pub fn trapezoid(&self) -> Csc<T> {
+        let nodes = Nodes::new(self);
+        let n = nodes.order.len();
+        let mut columns: Vec<Vec<(u32, T)>> = vec![Vec::new(); n];
+        let mut row = 0u32;
+        let mut put = |column: u32, row: u32, values: &[T]| {
+            let rows = (row..).zip(values).filter(|v| *v.1 != T::zero());
+            columns[column as usize].extend(rows.map(|(row, &value)| (row, value)));
+        };
+        for node in 0..nodes.len() {
+            let changed = self.deficiency.as_ref().map(|d| &d.nodes[node]);
+            if let Some(Some(done)) = changed {
+                let mut at = 0;
+                for (j, &column) in done.cols.iter().enumerate() {
+                    let height = done.height(j);
+                    put(column, row, &done.r[at..at + height]);
+                    at += height;
+                }
+                row += done.live.len() as u32;
+            } else {
+                let cols = nodes.columns(node);
+                nodes.row_parts(node, |j, from, values| {
+                    put(cols[j], row + from as u32, values);
+                });
+                row += nodes.npiv(node) as u32;
+            }
+        }
+        let mut colptr = Vec::with_capacity(n + 1);
+        colptr.push(0);
+        let (mut rowidx, mut values) = (Vec::new(), Vec::new());
+        for column in columns {
+            rowidx.extend(column.iter().map(|e| e.0));
+            values.extend(column.iter().map(|e| e.1));
+            colptr.push(rowidx.len());
+        }
+        let pattern = Pattern::new(row as usize, n, colptr, rowidx).expect("rows increase");
+        Csc::new(pattern, values).expect("a value for every entry")
+    }
+}

@@ -1,0 +1,107 @@
+//! Solutions where the rank is not full: basic, or of minimum norm by a complete orthogonal decomposition.
+//!
+//! Takes Q^H b or b; the sweeps of the first pass are those of `system`, what comes on top is in `rank`.
+
+use super::options::SolveOptions;
+use super::plan::SolvePlan;
+use super::program::{Down, Head, Up};
+use super::sweep::Sweep;
+use super::system::Rotated;
+use crate::error::SolveError;
+use crate::numeric::{FactorScalar, Factors};
+use crate::rank::{Complete, Deficiency};
+use treeqr_kernels::Op;
+use treeqr_runtime::Observer;
+
+impl<T: FactorScalar> Factors<T> {
+    /// Solutions for right-hand sides that come now.
+    pub(super) fn solve_deficient<O: Observer>(
+        &self,
+        deficiency: &Deficiency<T>,
+        b: &[T],
+        nrhs: usize,
+        options: &SolveOptions,
+        observer: &O,
+    ) -> Result<Vec<T>, SolveError> {
+        if !self.symbolic.transposed {
+            let up = Up {
+                sweep: Sweep::QAdjoint,
+                outer: b,
+                keep_rest: false,
+            };
+            let mut heads = self.head(up, nrhs, options, observer)?.head;
+            deficiency.apply_q(Op::ConjTrans, &mut heads, nrhs);
+            return self.solve_heads(deficiency, &heads, nrhs, options);
+        }
+        // A = [R; 0]^H Q^H: y minimises ||b - R^H y||, and x = Q [y; 0] is the shortest with its A x.
+        let head = match &deficiency.complete {
+            None | Some(Complete::Zero) => {
+                return Ok(vec![T::zero(); self.symbolic.ncols() * nrhs]);
+            }
+            Some(Complete::Projector(space)) => {
+                let mut c = b.to_vec();
+                space.project(&mut c, nrhs);
+                deficiency.solve_r_adjoint(self, &c, nrhs)
+            }
+            Some(Complete::Second(second)) => {
+                let c = second.apply_q_adjoint_with(b, nrhs, options, &())?;
+                let y = second.solve_r_with(&c.head, nrhs, options, &())?;
+                deficiency.with_dead(&y, nrhs)
+            }
+        };
+        let rest = Vec::new();
+        self.apply_q_with(&Rotated { head, rest }, nrhs, options, observer)
+    }
+
+    /// What [`Self::solve_deficient`] shows to its observer: the sweep with Q.
+    pub(super) fn plan_deficient(
+        &self,
+        deficiency: &Deficiency<T>,
+        nrhs: usize,
+        options: &SolveOptions,
+    ) -> SolvePlan {
+        if !self.symbolic.transposed {
+            let up = Up {
+                sweep: Sweep::QAdjoint,
+                outer: &[],
+                keep_rest: false,
+            };
+            return self.prepare(Some(up), None, nrhs, options).plan();
+        }
+        if matches!(deficiency.complete, None | Some(Complete::Zero)) {
+            return SolvePlan::nothing(nrhs);
+        }
+        let down = Down {
+            sweep: Sweep::Q,
+            head: Head::Given(&[]),
+            rest: &[],
+        };
+        self.prepare(None, Some(down), nrhs, options).plan()
+    }
+
+    /// Solutions of R x = c, for Q^H b in elimination order: basic, or the shortest.
+    pub(super) fn solve_heads(
+        &self,
+        deficiency: &Deficiency<T>,
+        heads: &[T],
+        nrhs: usize,
+        options: &SolveOptions,
+    ) -> Result<Vec<T>, SolveError> {
+        let second = match &deficiency.complete {
+            None | Some(Complete::Zero) => return Ok(deficiency.solve_r(self, heads, nrhs)),
+            Some(Complete::Projector(space)) => {
+                let mut x = deficiency.solve_r(self, heads, nrhs);
+                space.project(&mut x, nrhs);
+                return Ok(x);
+            }
+            Some(Complete::Second(second)) => second,
+        };
+        // R x = c with R^H = Z S: x = Z S^{-H} c.
+        let c = deficiency.live_part(heads);
+        let c = Rotated {
+            head: second.solve_r_adjoint_with(&c, nrhs, options, &())?,
+            rest: Vec::new(),
+        };
+        second.apply_q_with(&c, nrhs, options, &())
+    }
+}

@@ -1,0 +1,161 @@
+//! A program of sweeps becomes a run: bundled, planned, submitted.
+//!
+//! Takes a program and the options; gives the vectors that it leaves, or only the plan. Knows no codelet.
+
+use super::app::App;
+use super::bundles::{Bundles, is_loose};
+use super::costs::Costs;
+use super::options::SolveOptions;
+use super::plan::SolvePlan;
+use super::program::{Down, Program, Up, Vector};
+use super::system::Rotated;
+use crate::error::SolveError;
+use crate::numeric::{FactorScalar, Factors};
+use treeqr_runtime::{Config, DataStore, Observer, Submitter, TaskSpec, run, run_sequential};
+
+/// A program that could be run.
+pub(super) struct Prepared<'a, T: FactorScalar> {
+    app: App<'a, T>,
+    costs: Costs,
+    /// 0 for none beside the calling thread.
+    workers: usize,
+}
+
+impl<T: FactorScalar> Prepared<'_, T> {
+    /// The tasks of a block, complete.
+    fn tasks(&self, block: usize, out: &mut Vec<TaskSpec>) {
+        let app = &self.app;
+        app.program.tasks(&app.bundles, block, out);
+        self.costs.complete(app, out);
+    }
+
+    /// Of all blocks. They are alike but for the last one, which may be narrower.
+    pub fn plan(&self) -> SolvePlan {
+        let (program, bundles) = (&self.app.program, &self.app.bundles);
+        let blocks = program.blocks();
+        let mut plan = SolvePlan {
+            nrhs: program.nrhs,
+            workers: self.workers,
+            blocks,
+            bundles: bundles.len(),
+            ..SolvePlan::default()
+        };
+        let mut tasks = Vec::new();
+        let last = blocks.saturating_sub(1);
+        for (block, times) in [(0, last), (last, blocks.min(1))] {
+            if times > 0 {
+                self.tasks(block, &mut tasks);
+                plan.add(&tasks, times as u64);
+                tasks.clear();
+            }
+        }
+        let edges = (0..bundles.len()).filter(|&u| bundles.parent(u).is_some());
+        let (edges, sweeps) = (edges.count(), program.sweeps().count());
+        let has = |vector: &&Vector| program.has(**vector);
+        let vectors = Vector::ALL.iter().filter(has).count();
+        plan.memory_events = (blocks * 2 * (vectors + sweeps * edges)) as u64;
+        plan
+    }
+}
+
+impl<T: FactorScalar> Factors<T> {
+    /// A program that ends at the leaves, and the outer vector it leaves there.
+    pub(super) fn outer<O: Observer>(
+        &self,
+        up: Option<Up<'_, T>>,
+        down: Down<'_, T>,
+        nrhs: usize,
+        options: &SolveOptions,
+        observer: &O,
+    ) -> Result<Vec<T>, SolveError> {
+        let [x] = self.run(up, Some(down), nrhs, options, observer, [Vector::Outer])?;
+        Ok(x)
+    }
+
+    /// A program that ends at the roots, and what it leaves there.
+    pub(super) fn head<O: Observer>(
+        &self,
+        up: Up<'_, T>,
+        nrhs: usize,
+        options: &SolveOptions,
+        observer: &O,
+    ) -> Result<Rotated<T>, SolveError> {
+        let results = [Vector::Head, Vector::Rest];
+        let [head, rest] = self.run(Some(up), None, nrhs, options, observer, results)?;
+        Ok(Rotated { head, rest })
+    }
+
+    /// Makes a program ready, down to its tasks.
+    pub(super) fn prepare<'a>(
+        &'a self,
+        up: Option<Up<'a, T>>,
+        down: Option<Down<'a, T>>,
+        nrhs: usize,
+        options: &SolveOptions,
+    ) -> Prepared<'a, T> {
+        let fronts = &self.symbolic.tree.fronts;
+        let program = Program {
+            up,
+            down,
+            nrhs,
+            reaches_out: !self.symbolic.singletons.is_empty() || fronts.iter().any(is_loose),
+        };
+        let plan = self.plan();
+        let costs = Costs::new(self, &program);
+        let workers = costs.workers(options);
+        let bundles = Bundles::new(fronts, &costs.front_ns, costs.bundle_ns(workers, options));
+        let app = App::new(self, plan, program, bundles);
+        Prepared {
+            app,
+            costs,
+            workers,
+        }
+    }
+
+    /// Runs a program; gives those of its vectors, the blocks in one array.
+    fn run<O: Observer, const N: usize>(
+        &self,
+        up: Option<Up<'_, T>>,
+        down: Option<Down<'_, T>>,
+        nrhs: usize,
+        options: &SolveOptions,
+        observer: &O,
+        results: [Vector; N],
+    ) -> Result<[Vec<T>; N], SolveError> {
+        let prepared = self.prepare(up, down, nrhs, options);
+        let (app, workers) = (&prepared.app, prepared.workers);
+        let (program, bundles) = (&app.program, &app.bundles);
+        let mut store = DataStore::new(program.handles(bundles));
+        let submit = |submitter: &mut Submitter<'_>| {
+            let mut tasks = Vec::new();
+            for block in 0..program.blocks() {
+                prepared.tasks(block, &mut tasks);
+                for task in tasks.drain(..) {
+                    submitter.submit(task)?;
+                }
+            }
+            Ok(())
+        };
+        let config = Config {
+            threads: workers.max(1),
+            // Nothing of a solve runs there.
+            devices: Vec::new(),
+            ..options.run.clone()
+        };
+        if workers == 0 {
+            run_sequential(&config, app, &mut store, observer, submit)?;
+        } else {
+            run(&config, app, &mut store, observer, submit)?;
+        }
+        Ok(results.map(|vector| {
+            let blocks = (0..program.blocks()).filter(|_| program.has(vector));
+            let parts: Vec<&[T]> = blocks
+                .map(|block| {
+                    let handle = program.vector(bundles, block, vector);
+                    store.get_as(handle).expect("the run has left it")
+                })
+                .collect();
+            parts.concat()
+        }))
+    }
+}

@@ -1,0 +1,299 @@
+//! Who watches the runs of one call: the recorder, the system's counters, and the flops counted on the way to them.
+//!
+//! Takes what each run will record; gives an observer for each, one after the other, and the [`Record`] of all. Knows no solver's
+//! code.
+
+use crate::progress::Progress;
+use crate::run::{Record, RunKind, SystemRecord};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::Instant;
+use treeqr_profiling::system::{SystemRecorder, ThreadProbe};
+use treeqr_profiling::{Expected, Recorder, RecorderOptions};
+use treeqr_runtime::{
+    Lane, MemoryRecord, Observer, RunInfo, StallRecord, StateRecord, TaskId, TaskRecord, TaskSpec,
+    Track, TransferRecord,
+};
+use treeqr_solver::{Prediction, RunShape};
+
+/// The runs of one call, recorded on one axis of time.
+pub(crate) struct Session<'p> {
+    progress: &'p Progress,
+    recorder: Recorder,
+    /// When the recorder was made.
+    origin: Instant,
+    system: Option<SystemRecorder>,
+    shape: RunShape,
+    prediction: Prediction,
+    kinds: Vec<RunKind>,
+    tasks: u64,
+}
+
+impl<'p> Session<'p> {
+    /// `prediction` is that of the factorization, whether it is among the runs or was before.
+    pub fn new(progress: &'p Progress, shape: RunShape, prediction: Prediction) -> Self {
+        let options = progress.options();
+        let modules = options.modules;
+        let system = (!modules.is_empty()).then(|| SystemRecorder::new(modules));
+        let recorder = Recorder::new(RecorderOptions {
+            memory_bytes: options.memory_bytes,
+            spill_dir: Some(options.spill_dir.clone()),
+            ..RecorderOptions::default()
+        });
+        Session {
+            progress,
+            recorder,
+            origin: Instant::now(),
+            system,
+            shape,
+            prediction,
+            kinds: Vec::new(),
+            tasks: 0,
+        }
+    }
+
+    /// Who watches the next run. The first run's flops are the progress.
+    pub fn begin(&mut self, kind: RunKind) -> Watched<'_> {
+        let prediction = &self.prediction;
+        let (tasks, accesses, memory_events, flops) = match &kind {
+            RunKind::Factorize => (
+                prediction.task_count(),
+                prediction.accesses,
+                prediction.buffers.0 + prediction.buffers.1,
+                prediction.flops,
+            ),
+            RunKind::Solve(plan) => (
+                plan.task_count(),
+                plan.accesses,
+                plan.memory_events,
+                plan.flops,
+            ),
+        };
+        let size = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
+        self.recorder.expect_next(Some(Expected {
+            tasks: size(tasks),
+            accesses: size(accesses),
+            memory_events: size(memory_events),
+        }));
+        let progress = self.kinds.is_empty().then_some(self.progress);
+        if let Some(progress) = progress {
+            progress.begin(flops);
+        }
+        let tasks_before = u32::try_from(self.tasks).unwrap_or(u32::MAX);
+        self.kinds.push(kind);
+        self.tasks += tasks;
+        Watched {
+            recorder: &self.recorder,
+            system: self.system.as_ref(),
+            progress,
+            tasks_before,
+        }
+    }
+
+    /// What was recorded.
+    pub fn close(self) -> Record {
+        let modules = self.progress.options().modules;
+        let system = self.system.map(|system| system.finish());
+        Record::new(
+            self.shape,
+            self.prediction,
+            self.kinds,
+            self.origin,
+            self.recorder,
+            system.map(|recording| SystemRecord::new(modules, recording)),
+        )
+    }
+
+    /// A run has failed: what was recorded until then is left for whoever asks.
+    pub fn fail(self) {
+        let progress = self.progress;
+        progress.leave(self.close());
+    }
+}
+
+/// The recorder, with the flops counted on the way to it.
+pub(crate) struct Watched<'a> {
+    pub recorder: &'a Recorder,
+    pub system: Option<&'a SystemRecorder>,
+    /// Who wants to know the flops.
+    pub progress: Option<&'a Progress>,
+    /// Tasks of the runs before this one: what the system counts has one numbering for all.
+    pub tasks_before: u32,
+}
+
+/// A thread's track, and its counter.
+pub(crate) struct WatchedTrack<'a> {
+    records: <Recorder as Observer>::Track,
+    probe: Option<ThreadProbe>,
+    done: Option<&'a AtomicU64>,
+    tasks_before: u32,
+}
+
+/// Every method goes on to the recorder, those with a default too: a lint asks for each.
+#[deny(clippy::missing_trait_methods)]
+impl<'a> Observer for Watched<'a> {
+    type Track = WatchedTrack<'a>;
+    const ACTIVE: bool = <Recorder as Observer>::ACTIVE;
+
+    fn begin(&self, run: &RunInfo<'_>) {
+        self.recorder.begin(run);
+    }
+
+    fn attach(&self, lane: Lane) -> WatchedTrack<'a> {
+        WatchedTrack {
+            records: self.recorder.attach(lane),
+            probe: self.system.map(|system| system.attach(lane)),
+            done: self.progress.map(|progress| progress.counter(lane)),
+            tasks_before: self.tasks_before,
+        }
+    }
+
+    fn detach(&self, track: WatchedTrack<'a>) {
+        drop(track.probe);
+        self.recorder.detach(track.records);
+    }
+
+    #[inline]
+    fn clock(&self) -> u64 {
+        self.recorder.clock()
+    }
+
+    #[inline]
+    fn start_after(&self, end: u64) -> u64 {
+        self.recorder.start_after(end)
+    }
+}
+
+#[deny(clippy::missing_trait_methods)]
+impl Track for WatchedTrack<'_> {
+    fn submitted(&mut self, id: TaskId, spec: &TaskSpec, ticks: u64) {
+        self.records.submitted(id, spec, ticks);
+    }
+
+    fn task(&mut self, record: &TaskRecord) {
+        if let Some(done) = self.done {
+            done.fetch_add(record.flops, Relaxed);
+        }
+        if let Some(probe) = &mut self.probe {
+            probe.task(TaskId(self.tasks_before + record.id.0));
+        }
+        self.records.task(record);
+    }
+
+    fn memory(&mut self, record: &MemoryRecord) {
+        self.records.memory(record);
+    }
+
+    fn stall(&mut self, record: &StallRecord) {
+        self.records.stall(record);
+    }
+
+    fn state(&mut self, record: &StateRecord) {
+        if let Some(probe) = &mut self.probe {
+            // What was counted without a task belongs to none.
+            probe.boundary();
+        }
+        self.records.state(record);
+    }
+
+    fn transfer(&mut self, record: &TransferRecord) {
+        self.records.transfer(record);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use treeqr_profiling::RecorderOptions;
+    use treeqr_runtime::{
+        Access, CodeletId, Handle, MemoryNode, StallReason, TransferKind, WorkerState,
+    };
+
+    /// One event of each kind on its way through: one row in each table.
+    #[test]
+    fn everything_goes_on_to_the_recorder() {
+        let (recorder, progress) = (
+            Recorder::new(RecorderOptions::default()),
+            Progress::default(),
+        );
+        let watched = Watched {
+            recorder: &recorder,
+            system: None,
+            progress: Some(&progress),
+            tasks_before: 0,
+        };
+        watched.begin(&RunInfo {
+            workers: 1,
+            scheduler: "none",
+            codelets: &["work"],
+            bound_to: &[None],
+            host_bytes: 0,
+            devices: &[],
+            time_scale: 1.0,
+        });
+        let (id, handle, memory) = (TaskId(0), Handle(0), MemoryNode::HOST);
+        let (start, end) = (watched.clock(), watched.start_after(0));
+        let mut track = watched.attach(Lane::Submission);
+        let spec = TaskSpec::new(CodeletId(0), 0).with(handle, Access::Read);
+        track.submitted(id, &spec, start);
+        track.stall(&StallRecord {
+            reason: StallReason::Window,
+            submitted: 1,
+            start,
+            end,
+        });
+        watched.detach(track);
+        let mut track = watched.attach(Lane::Worker(0));
+        track.task(&TaskRecord {
+            id,
+            codelet: CodeletId(0),
+            worker: 0,
+            node: 0,
+            params: [0; 6],
+            queued: 0,
+            priority: 0,
+            flops: 17,
+            bytes: 0,
+            submit: start,
+            ready: start,
+            pop: start,
+            start,
+            end,
+        });
+        track.memory(&MemoryRecord {
+            ticks: start,
+            handle,
+            task: id,
+            node: 0,
+            memory,
+            delta_bytes: 8,
+            after_bytes: 8,
+        });
+        track.state(&StateRecord {
+            worker: 0,
+            state: WorkerState::Idle,
+            start,
+            end,
+        });
+        track.transfer(&TransferRecord {
+            ticks: start,
+            wait_ns: 0,
+            duration_ns: 0,
+            bytes: 8,
+            handle,
+            from: memory,
+            to: MemoryNode(1),
+            kind: TransferKind::Fetch,
+        });
+        watched.detach(track);
+        let run = &recorder.finish().runs[0];
+        assert_eq!(progress.flops(), 17);
+        assert_eq!(
+            (run.submitted, run.workers.len(), run.lost_tracks),
+            (1, 1, 0)
+        );
+        assert_eq!((run.tasks.len(), run.accesses.len()), (1, 1));
+        assert_eq!((run.memory.len(), run.states.len()), (1, 1));
+        assert_eq!((run.transfers.len(), run.stalls.len()), (1, 1));
+        assert!(run.begin_ns <= run.tasks[0].start_ns && run.tasks[0].end_ns <= run.end_ns);
+    }
+}
