@@ -36,7 +36,7 @@ fn a_slow_worker_is_named() {
         }
         assert_eq!(said(&slow(1.1), "slow_worker"), None);
         // As much time lost, by tasks here and there.
-        let some = |d: &Doing<'_>| if d.id % 9 == 0 { 3.0 } else { 1.0 };
+        let some = |d: &Doing<'_>| if d.id.is_multiple_of(9) { 3.0 } else { 1.0 };
         let trace = play(
             &tree,
             &World {
@@ -131,7 +131,7 @@ fn a_submission_that_takes_time_from_a_worker_is_told() {
         assert_eq!(said(&trace, "submission_perturbs"), None);
         assert_eq!(said(&with(&|_| 1.0), "submission_perturbs"), None);
         // As many slow tasks, at any time.
-        let some = |d: &Doing<'_>| if d.id % 8 == 0 { 1.8 } else { 1.0 };
+        let some = |d: &Doing<'_>| if d.id.is_multiple_of(8) { 1.8 } else { 1.0 };
         assert_eq!(said(&with(&some), "submission_perturbs"), None);
     }
 }
@@ -215,7 +215,7 @@ fn spills_that_disturb_are_told_from_those_that_do_not() {
         );
 
         // Long slow tasks touch more than others; that is no effect of the writing.
-        let some = |d: &Doing<'_>| if d.id % 13 == 0 { 4.0 } else { 1.0 };
+        let some = |d: &Doing<'_>| if d.id.is_multiple_of(13) { 4.0 } else { 1.0 };
         let mut other = play(
             &tree,
             &World {
