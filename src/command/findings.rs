@@ -5,7 +5,7 @@
 use super::page::{FAINT, Page, TITLE, WARN};
 use super::units::{count, percent, plural, time};
 use std::time::Duration;
-use treeqr::profiling::account::{bounds, critical_path, idle};
+use treeqr::profiling::account::{bounds, cause_in_words, critical_path, idle};
 use treeqr::profiling::models::{self, Models};
 use treeqr::profiling::trace::{Trace, TraceKind};
 
@@ -53,24 +53,6 @@ fn bound_row(page: &mut Page, trace: &Trace) {
     );
 }
 
-/// What a cause is called here.
-fn cause(name: &str) -> &str {
-    match name {
-        "between_runs" => "between factorization and solve",
-        "before_first" => "before the first task",
-        "after_last" => "after the last task",
-        "preempted" => "the system ran something else",
-        "data" => "data on its way",
-        "scheduling" => "tasks were ready elsewhere",
-        "memory_full" => "submission waited for memory",
-        "window_full" => "submission waited for its window",
-        "submission" => "submission too slow",
-        "starvation" => "nothing was ready",
-        "runtime" => "the runtime between tasks",
-        other => other,
-    }
-}
-
 /// Why workers had no task, as parts of their time.
 fn idle_row(page: &mut Page, trace: &Trace) {
     let idle = idle(trace);
@@ -79,7 +61,7 @@ fn idle_row(page: &mut Page, trace: &Trace) {
     causes.sort_by_key(|cause| std::cmp::Reverse(cause.1));
     let told = causes
         .iter()
-        .map(|&(name, ns)| (cause(name), ns as f64 / all))
+        .map(|&(name, ns)| (cause_in_words(name), ns as f64 / all))
         .take_while(|&(_, part)| part >= SMALL)
         .map(|(name, part)| format!("{name} {}", percent(part).trim_start()));
     let told: Vec<_> = told.collect();

@@ -116,6 +116,24 @@ impl IdleCauses {
     }
 }
 
+/// What a cause of [`IdleCauses::named`] is called in a text.
+pub fn cause_in_words(name: &str) -> &str {
+    match name {
+        "between_runs" => "between factorization and solve",
+        "before_first" => "before the first task",
+        "after_last" => "after the last task",
+        "preempted" => "the system ran something else",
+        "data" => "data on its way",
+        "scheduling" => "tasks were ready elsewhere",
+        "memory_full" => "submission waited for memory",
+        "window_full" => "submission waited for its window",
+        "submission" => "submission too slow",
+        "starvation" => "nothing was ready",
+        "runtime" => "the runtime between tasks",
+        other => other,
+    }
+}
+
 /// From and to.
 pub(crate) type Span = (u64, u64);
 
@@ -322,4 +340,16 @@ pub(crate) fn cut(time: &mut Vec<Span>, spans: &[Span]) -> Vec<Span> {
     }
     *time = outside;
     inside
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_cause_has_words() {
+        for (name, _) in IdleCauses::default().named() {
+            assert!(cause_in_words(name).contains(' '), "{name}");
+        }
+    }
 }

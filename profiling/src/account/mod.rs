@@ -37,7 +37,7 @@ pub use curves::{
 };
 pub use delay::{Delay, Rate, Rates, delays, rates};
 pub(crate) use graph::{Graph, codelet_names, duration_ns, span_ns};
-pub use idle::{Idle, IdleCauses, WorkerIdle, idle};
+pub use idle::{Idle, IdleCauses, WorkerIdle, cause_in_words, idle};
 pub(crate) use idle::{Span, cut, length, submitting, union};
 pub use memory::{
     HeldOverTime, MemoryOverTime, MemoryPeak, NodePeak, memory_over_time, memory_peak,

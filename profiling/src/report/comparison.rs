@@ -2,10 +2,12 @@
 //!
 //! Takes a [`Comparison`], which `compare` has made; gives the last section of the head. Knows no trace.
 
+use super::capital;
 use super::chart::{self, Axis};
 use super::columns::Columns;
 use super::format::{Body, ComparisonHead, Fact, Panel};
 use super::table;
+use crate::account::cause_in_words;
 use crate::compare::{Comparison, MatchedBy, PairedTask};
 use crate::inspect::Figure;
 use crate::palette::Colour;
@@ -166,7 +168,7 @@ fn figures(found: &Comparison, [first, second]: [&str; 2]) -> Body {
     });
     let row = |figure: &Figure| {
         let name = match figure.name.strip_prefix("idle: ") {
-            Some(cause) => format!("No task: {}", table::cause(cause).to_lowercase()),
+            Some(cause) => format!("No task: {}", cause_in_words(cause)),
             None => capital(&figure.name),
         };
         vec![
@@ -187,14 +189,6 @@ fn figures(found: &Comparison, [first, second]: [&str; 2]) -> Body {
         nodes: None,
         tasks: None,
     }
-}
-
-fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    let first = letters
-        .next()
-        .map(|letter| letter.to_uppercase().to_string());
-    first.unwrap_or_default() + letters.as_str()
 }
 
 /// Operations done until a time, and by how many the second run is ahead.

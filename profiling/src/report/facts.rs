@@ -4,8 +4,7 @@
 
 use super::format::{BoundsHead, Fact};
 use super::run::Run;
-use super::table::cause;
-use crate::account::{Idle, memory_peak};
+use crate::account::{Idle, cause_in_words, memory_peak};
 use crate::panels::axis::{percent, si, time};
 use crate::trace::{Status, TraceKind};
 use serde_json::{Map, Value};
@@ -159,7 +158,7 @@ fn occupancy(idle: &Idle) -> Fact {
         .iter()
         .map(|&(name, ns)| (name, ns as f64 / all))
         .take_while(|&(_, part)| part >= SMALL)
-        .map(|(name, part)| format!("{} {}", cause(name).to_lowercase(), percent(part)))
+        .map(|(name, part)| format!("{} {}", cause_in_words(name), percent(part)))
         .collect();
     let fact = Fact::new("Workers in tasks", percent(idle.executing_ns as f64 / all));
     match told.is_empty() {

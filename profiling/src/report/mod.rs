@@ -229,11 +229,16 @@ fn bins_of(id: &str) -> &'static str {
 
 /// With a capital letter and a full stop.
 fn sentence(text: &str) -> String {
+    format!("{}.", capital(text))
+}
+
+/// With a capital letter.
+fn capital(text: &str) -> String {
     let mut letters = text.chars();
     let first = letters
         .next()
         .map(|letter| letter.to_uppercase().to_string());
-    format!("{}{}.", first.unwrap_or_default(), letters.as_str())
+    first.unwrap_or_default() + letters.as_str()
 }
 
 /// The page of one trace, or of two that are compared. O(n log n) in the rows of the traces; its memory is a small multiple of

@@ -9,7 +9,7 @@ use crate::panels::subject::Subject;
 use crate::panels::{PanelError, PanelOptions};
 use crate::trace::Trace;
 use crate::trace::schema::{Role, Task, WorkerKind};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Codelets and models have numbers of one byte, and 0 is none.
 const MOST_KINDS: usize = 254;
@@ -55,7 +55,8 @@ impl<'t> Run<'t> {
         let by_id = check(&subject)?;
         let mut codelets = Vec::new();
         let mut positions = HashMap::new();
-        for (number, name, role) in subject.codelets() {
+        let ran: HashSet<u16> = tasks.iter().map(|task| task.codelet).collect();
+        for (number, name, role) in subject.codelets().filter(|c| ran.contains(&c.0)) {
             positions.insert(number, codelets.len() as u8);
             codelets.push(CodeletKind {
                 name: name.to_owned(),

@@ -2,9 +2,10 @@
 //!
 //! Takes a run; gives rows. Times are in nanoseconds: the page finds the unit.
 
+use super::capital;
 use super::format::{Body, TableColumn};
 use super::run::Run;
-use crate::account::{delays, rates};
+use crate::account::{cause_in_words, delays, rates};
 use serde_json::{Value, json};
 
 /// Tree nodes with most time in their tasks that are told.
@@ -80,23 +81,6 @@ pub(super) fn by_codelet(run: &Run<'_>) -> Body {
     }
 }
 
-/// What a cause is called.
-pub(super) fn cause(name: &str) -> &str {
-    match name {
-        "before_first" => "Before the first task",
-        "after_last" => "After the last task",
-        "preempted" => "The system ran something else",
-        "data" => "Data on its way",
-        "scheduling" => "Tasks were ready elsewhere",
-        "memory_full" => "Submission waited for memory",
-        "window_full" => "Submission waited for its window",
-        "submission" => "Submission too slow",
-        "starvation" => "Nothing was ready",
-        "runtime" => "The runtime between tasks",
-        other => other,
-    }
-}
-
 pub(super) fn by_worker(run: &Run<'_>) -> Option<Body> {
     let idle = &run.computed.idle;
     if idle.workers.is_empty() {
@@ -106,7 +90,9 @@ pub(super) fn by_worker(run: &Run<'_>) -> Option<Body> {
     let causes = idle.all.named();
     let shown: Vec<usize> = (0..causes.len()).filter(|&k| causes[k].1 > 0).collect();
     let mut titles = vec![("Worker", ""), ("In tasks", "part")];
-    titles.extend(shown.iter().map(|&k| (cause(causes[k].0), "part")));
+    let named = |k: &usize| capital(cause_in_words(causes[*k].0));
+    let named: Vec<String> = shown.iter().map(named).collect();
+    titles.extend(named.iter().map(|name| (name.as_str(), "part")));
     let row = |worker: &crate::account::WorkerIdle| {
         let part = |ns: u64| json!(ns as f64 / worker.time_ns.max(1) as f64);
         let named = worker.causes.named();

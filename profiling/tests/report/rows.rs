@@ -51,6 +51,12 @@ fn tasks_are_those_of_the_trace() {
         let mut order: Vec<u32> = ids.iter().map(|id| *id as u32).collect();
         order.sort_unstable();
         let submit = run.column("submit.time");
+        // The page has those that ran; the trace has numbers of its own.
+        let codelet = |position: usize| -> u64 {
+            let name = run.head["codelets"][position]["name"].as_str().unwrap();
+            let mut rows = trace.tables.codelets.iter();
+            rows.find(|row| row.name == name).unwrap().codelet.into()
+        };
         let mut found = BTreeMap::new();
         for (lane, pair) in lanes.windows(2).enumerate() {
             let mut end = 0.0;
@@ -66,7 +72,7 @@ fn tasks_are_those_of_the_trace() {
                 let whole = |name: &str| Some(column(name)[k] as u64);
                 let optional = |name: &str| (column(name)[k] as u64).checked_sub(1);
                 let row: Row = BTreeMap::from([
-                    ("codelet", whole("codelet")),
+                    ("codelet", Some(codelet(column("codelet")[k] as usize))),
                     ("worker", Some(lane as u64)),
                     ("node", whole("node")),
                     ("start", Some(start as u64)),
