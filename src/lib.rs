@@ -60,6 +60,8 @@
 
 mod error;
 mod factorization;
+mod mixed;
+mod posed;
 mod progress;
 mod run;
 mod solution;
@@ -77,15 +79,18 @@ pub use treeqr_solver as solver;
 
 pub use error::Error;
 pub use factorization::{Factorization, factorize, factorize_watched};
+pub use mixed::{Fallback, MixedScalar, MixedSolution, solve_mixed};
+pub use posed::{Posed, PosedError, Terms, r_squared, weighted_residual};
 pub use progress::{Progress, RecordOptions};
 pub use run::{Record, Run, RunKind, SystemRecord};
-pub use solution::{Settings, Solution, solve, solve_analysed};
+pub use solution::{Settings, Solution, solve, solve_analysed, solve_then};
 pub use trace::{TraceNotes, fingerprint, graph_trace, trace};
 pub use treeqr_matrices::{Csc, Dense, Pattern, Scalar, c32, c64, read_dense, read_sparse};
 pub use treeqr_runtime::Config;
 pub use treeqr_solver::{
     Deficient, FactorOptions, FactorScalar, Factors, Options, Prediction, Problem, Quality, Rank,
-    RunShape, SolvePlan, Symbolic, quality, quality_deficient,
+    RefineEnd, RefineMethod, RefineOptions, RefineStep, RefinedColumn, Refinement, RunShape,
+    Scaled, SolveOptions, SolvePlan, Symbolic, quality, quality_deficient, refine,
 };
 
 use std::sync::Arc;

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use treeqr_matrices::Csc;
 use treeqr_runtime::Config;
 use treeqr_solver::{
-    FactorOptions, FactorScalar, Options, Rank, SolveOptions, Symbolic, check_rhs,
+    FactorOptions, FactorScalar, Factors, Options, Rank, SolveOptions, Symbolic, check_rhs,
 };
 
 /// The options of all steps.
@@ -82,6 +82,25 @@ pub fn solve_analysed<T: FactorScalar>(
     options: &FactorOptions,
     progress: &Progress,
 ) -> Result<Solution<T>, Error> {
+    let nothing = |_: &Factors<T>, _: &mut Vec<T>| Ok(());
+    solve_then(symbolic, a, b, nrhs, options, progress, nothing).map(|(solution, ())| solution)
+}
+
+/// As [`solve_analysed`], with something done in between with the factors, which are gone afterwards, and with x, which it
+/// may change: [`refine`](crate::refine()), [`Factors::condition_estimate`]. Its time is that of the solve. Where A is not wide
+/// the factors have no Q, unless `options.keep_q` says so.
+///
+/// # Errors
+/// As [`solve_analysed`], and that of `then`.
+pub fn solve_then<T: FactorScalar, R>(
+    symbolic: &Arc<Symbolic>,
+    a: &Csc<T>,
+    b: &[T],
+    nrhs: usize,
+    options: &FactorOptions,
+    progress: &Progress,
+    then: impl FnOnce(&Factors<T>, &mut Vec<T>) -> Result<R, Error>,
+) -> Result<(Solution<T>, R), Error> {
     let begin = Instant::now();
     check_rhs(b, a.nrows(), nrhs)?;
     // The shortest x of a wide A is Q R^{-H} b: there b comes last.
@@ -117,21 +136,23 @@ pub fn solve_analysed<T: FactorScalar>(
             factors.solution_with(&solve, &watched)
         }
     };
-    let x = match x {
+    let mut x = match x {
         Ok(x) => x,
         Err(error) => {
             recorded.session.fail();
             return Err(error.into());
         }
     };
+    let more = then(&recorded.factors, &mut x)?;
     let solve_time = begin.elapsed() - factorize_time;
     let (_, run) = recorded.close();
-    Ok(Solution {
+    let solution = Solution {
         x,
         symbolic: symbolic.clone(),
         rank,
         run,
         factorize_time,
         solve_time,
-    })
+    };
+    Ok((solution, more))
 }

@@ -38,6 +38,17 @@ pub(crate) fn apply<T: KernelScalar>(
     v: MatRef<T>,
     t: MatRef<T>,
     c1: Option<MatMut<T>>,
+    c2: MatMut<T>,
+    scratch: &mut [T],
+) {
+    T::apply_block(op, v, t, c1, c2, scratch);
+}
+
+pub(crate) fn apply_here<T: KernelScalar>(
+    op: Op,
+    v: MatRef<T>,
+    t: MatRef<T>,
+    c1: Option<MatMut<T>>,
     mut c2: MatMut<T>,
     scratch: &mut [T],
 ) {

@@ -41,6 +41,7 @@
 pub mod reference;
 
 mod block;
+mod compiled;
 mod copies;
 mod deflate;
 mod flops;

@@ -39,7 +39,6 @@ pub fn apply_packed<T: KernelScalar>(op: Op, v: &[T], stair: Stair, tau: &[T], m
         "apply_packed: V has {} elements, not {len}",
         v.len()
     );
-    let arch = arch();
     let n = c.ncols();
     let mut apply_one = |j: usize, v: &[T]| {
         let tau = match op {
@@ -48,7 +47,7 @@ pub fn apply_packed<T: KernelScalar>(op: Op, v: &[T], stair: Stair, tau: &[T], m
         };
         if tau != T::zero() {
             let c = c.rb_mut().submatrix(j, 0, v.len() + 1, n);
-            arch.dispatch(One { v, tau, c });
+            T::apply_one(v, tau, c);
         }
     };
     let length = |j: usize| stair.rows(j, m).saturating_sub(j + 1);
@@ -70,6 +69,10 @@ pub fn apply_packed<T: KernelScalar>(op: Op, v: &[T], stair: Stair, tau: &[T], m
             }
         }
     }
+}
+
+pub(crate) fn apply_one_here<T: KernelScalar>(v: &[T], tau: T, c: MatMut<T>) {
+    arch().dispatch(One { v, tau, c });
 }
 
 /// C -= tau \[1; v\] (\[1; v\]^H C)

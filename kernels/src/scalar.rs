@@ -1,5 +1,6 @@
 //! The numbers that the kernels are written over, with their matrix product and their vectors.
 
+use crate::compiled::Compiled;
 use crate::simd::Lanes;
 use crate::view::{MatMut, MatRef};
 use faer::linalg::matmul::matmul;
@@ -19,7 +20,7 @@ pub enum Beta {
 /// A scalar with a matrix product: `f32`, `f64`, `c32` and `c64`.
 ///
 /// The products run on the calling thread alone.
-pub trait KernelScalar: Scalar + Lanes {
+pub trait KernelScalar: Scalar + Lanes + Compiled {
     /// C = beta C + alpha A B; A is m x k, B is k x n, C is m x n.
     ///
     /// # Panics

@@ -2,7 +2,7 @@
 
 use crate::dense::Dense;
 use crate::gallery::{self, GalleryError};
-use crate::read::{ReadError, read_dense, read_sparse};
+use crate::read::{ReadError, is_complex, read_dense, read_sparse};
 use crate::scalar::Scalar;
 use crate::sparse::Csc;
 use std::ffi::{OsStr, OsString};
@@ -115,6 +115,14 @@ pub enum LoadError {
 }
 
 impl Source {
+    /// Whether the entries are complex: what a file's first line says, see [`is_complex`]; the gallery is real.
+    pub fn is_complex(&self) -> bool {
+        match self {
+            Source::File(path) => is_complex(path),
+            Source::Gallery { .. } => false,
+        }
+    }
+
     /// Reads or makes the sparse matrix.
     ///
     /// # Errors

@@ -36,16 +36,20 @@
 //! | `numeric` | the codelets, [`factorize`], [`Factors`] |
 //! | `rank` | columns that depend on others: Heath's method, [`Rank`], minimum norm |
 //! | `solve` | R, Q and their adjoints as tasks over the tree; x; [`quality`] |
+//! | `refine` | x made better with R as preconditioner; condition numbers |
+//! | `covariance` | entries of (A^H A)^{-1} |
 //!
 //! W is the matrix that is factorized: A when it is square or tall, A^H when it is wide. This crate knows no file, no
 //! clock and no recorder.
 
 mod analysis;
+mod covariance;
 mod error;
 mod numeric;
 mod options;
 mod plan;
 mod rank;
+mod refine;
 mod solve;
 mod symbolic;
 
@@ -59,6 +63,9 @@ pub use numeric::{
 pub use options::Options;
 pub use plan::{CODELETS, GraphTask, Prediction, RunShape, TaskGeometry, TaskGraph};
 pub use rank::{Deficient, Rank};
+pub use refine::{
+    RefineEnd, RefineMethod, RefineOptions, RefineStep, RefinedColumn, Refinement, Scaled, refine,
+};
 pub use solve::{
     Quality, Rotated, SOLVE_CODELETS, SolveOptions, SolvePlan, quality, quality_deficient,
     solve_geometry,

@@ -3,7 +3,7 @@
 use super::bar::Bar;
 use super::cli::AnalyseArgs;
 use super::failure::Failure;
-use super::input::{Problem, read_matrix};
+use super::input::AnyProblem;
 use super::page::{self, FAINT, Page};
 use super::stop;
 use super::units::{count, plural, si, time};
@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use treeqr::solver::CODELETS;
-use treeqr::{Prediction, RunShape, Symbolic, VERSION, analyse};
+use treeqr::{Prediction, Symbolic, VERSION, analyse};
 
 /// Analyses the pattern and reports.
 pub fn run(args: &AnalyseArgs) -> Result<(), Failure> {
@@ -21,16 +21,16 @@ pub fn run(args: &AnalyseArgs) -> Result<(), Failure> {
     let bar = Bar::new();
     bar.phase("reading");
     let begin = Instant::now();
-    let problem = read_matrix(&args.matrix)?;
+    let problem = AnyProblem::read(&args.matrix)?;
     let read = begin.elapsed();
     bar.phase("analysing");
     let begin = Instant::now();
-    let symbolic = analyse(problem.loaded.matrix.pattern(), &options)
-        .map_err(|e| Failure::from(e).about(&problem.source))?;
+    let symbolic = analyse(problem.pattern(), &options)
+        .map_err(|e| Failure::from(e).about(problem.source()))?;
     let analysed = begin.elapsed();
     // As `solve` would run: b on the way where A is not wide.
     let wide = symbolic.transposed();
-    let prediction = symbolic.predict(RunShape::of::<f64>(usize::from(!wide), wide));
+    let prediction = symbolic.predict(problem.shape(usize::from(!wide), wide));
     drop(bar);
     let report = Report {
         problem,
@@ -47,7 +47,7 @@ pub fn run(args: &AnalyseArgs) -> Result<(), Failure> {
 }
 
 struct Report {
-    problem: Problem,
+    problem: AnyProblem,
     symbolic: Arc<Symbolic>,
     prediction: Prediction,
     read: Duration,
@@ -127,7 +127,7 @@ impl Report {
     fn text(&self) -> String {
         let (s, p) = (&self.symbolic, &self.prediction);
         let mut page = Page::default();
-        page.title("Analysed", &self.problem.source.to_string());
+        page.title("Analysed", &self.problem.source().to_string());
         page.gap();
         describe(&mut page, s);
         describe_tree(&mut page, s);
@@ -215,7 +215,7 @@ impl Report {
         let (groups, tiled) = s.unit_counts();
         json!({
             "matrix": {"rows": s.nrows(), "cols": s.ncols(), "nnz": s.nnz()},
-            "source": self.problem.source.to_string(),
+            "source": self.problem.source().to_string(),
             "problem": s.problem().name(),
             "ordering": s.ordering(),
             "ordering_why": s.ordering_why(),

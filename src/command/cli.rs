@@ -2,7 +2,7 @@
 
 use super::bench::BenchArgs;
 use super::input::{
-    OrderingChoice, OrderingParser, PrioritiesChoice, SolutionChoice, rank_tolerance,
+    OrderingChoice, OrderingParser, Precision, PrioritiesChoice, SolutionChoice, rank_tolerance,
     scheduler_parser,
 };
 use super::limits::{memory_limit, memory_size};
@@ -93,6 +93,8 @@ pub enum Command {
   treeqr solve gallery:survey-60x50 --rhs gallery:survey-60x50:rhs
   treeqr solve A.mtx --threads 4 --scheduler prio --ordering metis --json | jq .times_s
   treeqr solve A.mtx --memory-limit 1.1x --subtree-workers 2
+  treeqr solve A.mtx --precision mixed
+  treeqr solve A.mtx --rhs b.mtx --weights w.mtx --damp 0.1
   treeqr solve A.mtx --trace A.trace
   treeqr solve A.mtx --solution min-norm --rank-tolerance 1e-8
   treeqr solve A.mtx --report A.html
@@ -115,6 +117,27 @@ pub struct SolveArgs {
     /// Where x goes; a file of that name is replaced when x is complete, and not before
     #[arg(long, short, value_name = "x.mtx")]
     pub output: Option<PathBuf>,
+    /// In what precision is computed: double; single; or mixed, factorized in single and refined to the accuracy of double,
+    /// and factorized again in double where that fails. Real or complex is as A is
+    #[arg(
+        long,
+        value_name = "double|single|mixed",
+        default_value = "double",
+        hide_possible_values = true
+    )]
+    pub precision: Precision,
+    /// A weight for every row: the sum of w |b - A x|^2 is minimised. 1 over the variance of an observation; none is negative
+    #[arg(long, value_name = "w.mtx")]
+    pub weights: Option<OsString>,
+    /// Minimise ||b - A x||^2 + LAMBDA^2 ||x||^2 (Tikhonov, ridge)
+    #[arg(long, value_name = "LAMBDA")]
+    pub damp: Option<f64>,
+    /// Scale the columns of A (rows of a wide A) to norms of about 1 before; x is unscaled at the end
+    #[arg(long)]
+    pub scale_columns: bool,
+    /// Improve x by corrections from its residual, in the precision of the factorization; mixed precision does so anyway
+    #[arg(long)]
+    pub refine: bool,
     /// Which of all least-squares solutions x is where A lacks rank: basic, zero in the columns that are dropped, or
     /// min-norm, the shortest, which takes a second factorization. A wide A has min-norm always
     #[arg(long, value_name = "basic|min-norm", default_value = "basic")]

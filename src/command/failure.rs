@@ -107,7 +107,7 @@ impl From<Error> for Failure {
                     message: format!("{}:1: the entries are complex", e.path.display()),
                     ..plain
                 }
-                .hint("this command works in real numbers; the library solves in c64"),
+                .hint("only matrices and right-hand sides may be"),
                 ReadErrorKind::Gzip(_)
                 | ReadErrorKind::TooFewEntries { .. }
                 | ReadErrorKind::NoSizeLine => plain.hint("the file looks cut off: fetch it again"),

@@ -2,21 +2,27 @@
 
 use super::cli::InfoArgs;
 use super::failure::Failure;
-use super::input::{Problem, read_matrix};
+use super::input::{AnyProblem, Problem};
 use super::page::{self, Page};
 use super::units::{count, norm, percent, plural};
 use serde_json::{Value, json};
-use treeqr::Csc;
-use treeqr::matrices::norm2;
+use treeqr::matrices::{RealScalar, norm2};
+use treeqr::{Csc, Scalar};
 
 /// Describes the matrix.
 pub fn run(args: &InfoArgs) -> Result<(), Failure> {
-    let problem = read_matrix(&args.matrix)?;
+    match AnyProblem::read(&args.matrix)? {
+        AnyProblem::Real(problem) => tell(args, &problem),
+        AnyProblem::Complex(problem) => tell(args, &problem),
+    }
+}
+
+fn tell<T: Scalar>(args: &InfoArgs, problem: &Problem<T>) -> Result<(), Failure> {
     let facts = Facts::of(&problem.loaded.matrix);
     if args.json {
-        return page::print(&format!("{:#}\n", facts.json(&problem)));
+        return page::print(&format!("{:#}\n", facts.json(problem)));
     }
-    page::print(&facts.text(&problem))
+    page::print(&facts.text(problem))
 }
 
 /// Smallest, middle and largest of some lengths.
@@ -73,7 +79,7 @@ struct Facts {
 }
 
 impl Facts {
-    fn of(a: &Csc<f64>) -> Facts {
+    fn of<T: Scalar>(a: &Csc<T>) -> Facts {
         let mut row_lengths = vec![0; a.nrows()];
         let mut row_sums = vec![0.0; a.nrows()];
         let mut one: f64 = 0.0;
@@ -81,12 +87,17 @@ impl Facts {
             let (rows, values) = a.col(j);
             for (&i, v) in rows.iter().zip(values) {
                 row_lengths[i as usize] += 1;
-                row_sums[i as usize] += v.abs();
+                row_sums[i as usize] += v.abs().to_f64();
             }
-            one = one.max(values.iter().map(|v| v.abs()).sum());
+            one = one.max(values.iter().map(|v| v.abs().to_f64()).sum());
         }
         let col_lengths = (0..a.ncols()).map(|j| a.col(j).0.len()).collect();
-        let sizes = || a.values().iter().map(|v| v.abs()).filter(|&v| v > 0.0);
+        let sizes = || {
+            a.values()
+                .iter()
+                .map(|v| v.abs().to_f64())
+                .filter(|&v| v > 0.0)
+        };
         Facts {
             rows: Spread::of(row_lengths),
             cols: Spread::of(col_lengths),
@@ -94,15 +105,15 @@ impl Facts {
             range: sizes()
                 .map(|v| (v, v))
                 .reduce(|x, y| (x.0.min(y.0), x.1.max(y.1))),
-            zeros: a.values().iter().filter(|&&v| v == 0.0).count(),
+            zeros: a.values().iter().filter(|&&v| v == T::zero()).count(),
             values: kind_of_values(a.values()),
-            frobenius: norm2(a.values()),
+            frobenius: norm2(a.values()).to_f64(),
             one,
             infinity: row_sums.into_iter().fold(0.0, f64::max),
         }
     }
 
-    fn text(&self, problem: &Problem) -> String {
+    fn text<T: Scalar>(&self, problem: &Problem<T>) -> String {
         let a = &problem.loaded.matrix;
         let mut page = Page::default();
         page.title("Matrix", &problem.source.to_string());
@@ -152,7 +163,7 @@ impl Facts {
         page.text()
     }
 
-    fn json(&self, problem: &Problem) -> Value {
+    fn json<T: Scalar>(&self, problem: &Problem<T>) -> Value {
         let a = &problem.loaded.matrix;
         json!({
             "matrix": {"rows": a.nrows(), "cols": a.ncols(), "nnz": a.nnz()},
@@ -172,12 +183,12 @@ impl Facts {
     }
 }
 
-fn density(a: &Csc<f64>) -> f64 {
+fn density<T: Scalar>(a: &Csc<T>) -> f64 {
     let all = a.nrows() as f64 * a.ncols() as f64;
     if all > 0.0 { a.nnz() as f64 / all } else { 0.0 }
 }
 
-fn shape(a: &Csc<f64>) -> &'static str {
+fn shape<T: Scalar>(a: &Csc<T>) -> &'static str {
     match a.nrows().cmp(&a.ncols()) {
         std::cmp::Ordering::Greater => "tall",
         std::cmp::Ordering::Less => "wide",
@@ -185,21 +196,27 @@ fn shape(a: &Csc<f64>) -> &'static str {
     }
 }
 
-fn symmetry(a: &Csc<f64>) -> &'static str {
-    let t = a.adjoint();
-    if t.pattern() != a.pattern() {
-        "unsymmetric"
-    } else if t.values() != a.values() {
-        "pattern_symmetric"
-    } else {
+fn symmetry<T: Scalar>(a: &Csc<T>) -> &'static str {
+    let adjoint = a.adjoint();
+    if adjoint.pattern() != a.pattern() {
+        return "unsymmetric";
+    }
+    let mut pairs = adjoint.values().iter().zip(a.values());
+    if T::IS_COMPLEX && adjoint.values() == a.values() {
+        "hermitian"
+    } else if pairs.all(|(s, &v)| s.conj() == v) {
         "symmetric"
+    } else {
+        "pattern_symmetric"
     }
 }
 
-fn kind_of_values(values: &[f64]) -> &'static str {
-    let all = |test: fn(f64) -> bool| values.iter().all(|&v| test(v));
+fn kind_of_values<T: Scalar>(values: &[T]) -> &'static str {
+    let all = |test: fn(f64) -> bool| values.iter().all(|v| test(v.re().to_f64()));
     if values.is_empty() {
         "none"
+    } else if T::IS_COMPLEX {
+        "complex"
     } else if all(|v| v == 1.0) {
         "ones"
     } else if all(|v| v.fract() == 0.0) {

@@ -10,7 +10,9 @@ use std::sync::Arc;
 use treeqr::matrices::{Loaded, Source};
 use treeqr::runtime::{Config, ModelStore, SCHEDULERS, SchedulerEntry, schedulers};
 use treeqr::solver::{AUTO, AnalyseError, ORDERINGS, Priorities};
-use treeqr::{Deficient, Dense, FactorOptions, Options, read_dense};
+use treeqr::{
+    Deficient, Dense, FactorOptions, Options, Pattern, RunShape, Scalar, c64, read_dense,
+};
 
 /// A scheduler by its name.
 #[derive(Clone)]
@@ -259,36 +261,103 @@ fn read_order(path: &PathBuf) -> Result<Vec<u32>, Failure> {
 }
 
 /// A matrix that fits a problem, for messages and reports.
-pub struct Problem {
+pub struct Problem<T = f64> {
     /// How the user called it.
     pub source: Source,
     /// The matrix with what came along.
-    pub loaded: Loaded<f64>,
+    pub loaded: Loaded<T>,
 }
 
 /// Reads or makes the matrix.
-pub fn read_matrix(word: &OsString) -> Result<Problem, Failure> {
+pub fn read_matrix<T: Scalar>(word: &OsString) -> Result<Problem<T>, Failure> {
     let source = Source::from(word.clone());
     let loaded = source.matrix()?;
     Ok(Problem { source, loaded })
 }
 
+/// A matrix in the numbers that its file has.
+pub enum AnyProblem {
+    Real(Problem<f64>),
+    Complex(Problem<c64>),
+}
+
+impl AnyProblem {
+    /// Reads or makes it.
+    pub fn read(word: &OsString) -> Result<Self, Failure> {
+        Ok(if Source::from(word.clone()).is_complex() {
+            AnyProblem::Complex(read_matrix(word)?)
+        } else {
+            AnyProblem::Real(read_matrix(word)?)
+        })
+    }
+
+    /// How the user called it.
+    pub fn source(&self) -> &Source {
+        match self {
+            AnyProblem::Real(problem) => &problem.source,
+            AnyProblem::Complex(problem) => &problem.source,
+        }
+    }
+
+    /// Where the entries are.
+    pub fn pattern(&self) -> &Arc<Pattern> {
+        match self {
+            AnyProblem::Real(problem) => problem.loaded.matrix.pattern(),
+            AnyProblem::Complex(problem) => problem.loaded.matrix.pattern(),
+        }
+    }
+
+    /// What a run on it is like, in double precision.
+    pub fn shape(&self, nrhs: usize, keep_q: bool) -> RunShape {
+        match self {
+            AnyProblem::Real(_) => RunShape::of::<f64>(nrhs, keep_q),
+            AnyProblem::Complex(_) => RunShape::of::<c64>(nrhs, keep_q),
+        }
+    }
+}
+
+/// In what precision is factorized, and how good x becomes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Precision {
+    /// All in double precision
+    #[default]
+    Double,
+    /// All in single precision: half the memory, and half the digits
+    Single,
+    /// Factorized in single precision, refined to the accuracy of double
+    Mixed,
+}
+
+impl Precision {
+    /// As it is written.
+    pub fn name(self) -> &'static str {
+        match self {
+            Precision::Double => "double",
+            Precision::Single => "single",
+            Precision::Mixed => "mixed",
+        }
+    }
+}
+
 /// The right-hand sides, and how to call them.
-pub struct Rhs {
-    pub b: Dense<f64>,
+pub struct Rhs<T> {
+    pub b: Dense<T>,
     /// The file, or `gallery:NAME:rhs`; none for all ones.
     pub source: Option<Source>,
 }
 
-/// Reads the right-hand sides, or makes them of ones.
-pub fn read_rhs(word: Option<&OsString>, problem: &Problem) -> Result<Rhs, Failure> {
-    let (a, nrows) = (&problem.source, problem.loaded.matrix.nrows());
+/// Reads the right-hand sides of the matrix `a` with so many rows, or makes them of ones.
+pub fn read_rhs<T: Scalar>(
+    word: Option<&OsString>,
+    a: &Source,
+    nrows: usize,
+) -> Result<Rhs<T>, Failure> {
     let Some(word) = word else {
-        let b = Dense::from_vector(vec![1.0; nrows]);
+        let b = Dense::from_vector(vec![T::one(); nrows]);
         return Ok(Rhs { b, source: None });
     };
     let source = Source::from(word.clone());
-    let b: Dense<f64> = source.dense()?;
+    let b: Dense<T> = source.dense()?;
     if b.nrows() != nrows {
         let failure = Failure::input(format!(
             "the right-hand side has {} rows, but {a} has {nrows}",
@@ -306,4 +375,15 @@ pub fn read_rhs(word: Option<&OsString>, problem: &Problem) -> Result<Rhs, Failu
     }
     let source = Some(source);
     Ok(Rhs { b, source })
+}
+
+/// Reads the weights, a column of as many numbers as A has rows.
+pub fn read_weights(word: &OsString) -> Result<(Vec<f64>, Source), Failure> {
+    let source = Source::from(word.clone());
+    let weights: Dense<f64> = source.dense()?;
+    if weights.ncols() != 1 {
+        let message = format!("weights are one column, and here are {}", weights.ncols());
+        return Err(Failure::input(message).about(&source));
+    }
+    Ok((weights.into_values(), source))
 }

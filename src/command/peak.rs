@@ -3,21 +3,31 @@
 use std::sync::Barrier;
 use std::thread;
 use std::time::{Duration, Instant};
+use treeqr::{Scalar, c32, c64};
 use treeqr_kernels::{Beta, KernelScalar, MatMut, MatRef};
 
 /// Order of the matrices: three of them stay in the second cache.
 const N: usize = 320;
-/// Flops of one product.
+/// Flops of one real product.
 const FLOPS: f64 = 2.0 * (N * N * N) as f64;
 /// How long every thread multiplies.
 const SPAN: Duration = Duration::from_millis(15);
 
-/// GFlop/s of f64 products of order 320 on so many threads at once, in about 20 ms.
-pub fn measure(threads: usize) -> f64 {
+/// GFlop/s of products of order 320 on so many threads at once, in about 20 ms: in the precision of T, or in single.
+pub fn measure<T: Scalar>(threads: usize, single: bool) -> f64 {
+    match (T::IS_COMPLEX, single || T::NAME.ends_with("32")) {
+        (false, false) => measured::<f64>(threads),
+        (false, true) => measured::<f32>(threads),
+        (true, false) => measured::<c64>(threads),
+        (true, true) => measured::<c32>(threads),
+    }
+}
+
+fn measured<T: KernelScalar>(threads: usize) -> f64 {
     let barrier = Barrier::new(threads);
     thread::scope(|scope| {
         let workers: Vec<_> = (0..threads)
-            .map(|_| scope.spawn(|| one_thread(&barrier)))
+            .map(|_| scope.spawn(|| one_thread::<T>(&barrier)))
             .collect();
         let rates = workers.into_iter().map(|w| w.join().unwrap_or(0.0));
         rates.sum()
@@ -25,12 +35,12 @@ pub fn measure(threads: usize) -> f64 {
 }
 
 /// GFlop/s of one thread among others.
-fn one_thread(barrier: &Barrier) -> f64 {
-    let (a, b) = (vec![0.5; N * N], vec![0.25; N * N]);
-    let mut c = vec![0.0; N * N];
+fn one_thread<T: KernelScalar>(barrier: &Barrier) -> f64 {
+    let filled = |value| vec![T::from_f64(value, 0.0); N * N];
+    let (a, b, mut c) = (filled(0.5), filled(0.25), filled(0.0));
     let mut product = || {
         let (a, b) = (MatRef::new(&a, N, N, N), MatRef::new(&b, N, N, N));
-        f64::gemm(Beta::Zero, MatMut::new(&mut c, N, N, N), 1.0, a, b);
+        T::gemm(Beta::Zero, MatMut::new(&mut c, N, N, N), T::one(), a, b);
     };
     product();
     barrier.wait();
@@ -40,5 +50,6 @@ fn one_thread(barrier: &Barrier) -> f64 {
         product();
         products += 1;
     }
-    f64::from(products) * FLOPS / begin.elapsed().as_secs_f64() / 1e9
+    let flops = if T::IS_COMPLEX { 4.0 * FLOPS } else { FLOPS };
+    f64::from(products) * flops / begin.elapsed().as_secs_f64() / 1e9
 }

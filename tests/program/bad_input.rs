@@ -66,10 +66,6 @@ fn faults_of_a_file_have_their_line() {
             "error: a.mtx:4:5: '-Inf' is not a finite f64 number\n",
         ),
         (
-            "%%MatrixMarket matrix coordinate complex general\n1 1 1\n1 1 1 2\n",
-            "error: a.mtx:1: the entries are complex\nhint: this command works in real numbers; the library solves in c64\n",
-        ),
-        (
             &coordinate("0 0 0\n"),
             "error: a.mtx: the matrix is 0 x 0: there is nothing to solve\n",
         ),

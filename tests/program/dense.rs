@@ -2,7 +2,7 @@
 
 use faer::Mat;
 use faer::prelude::SolveLstsq;
-use treeqr::Csc;
+use treeqr::{Csc, c64};
 
 /// A as a dense matrix.
 fn dense(a: &Csc<f64>) -> Mat<f64> {
@@ -26,6 +26,52 @@ pub fn solve(a: &Csc<f64>, b: &[f64]) -> Vec<f64> {
         svd.pseudoinverse() * &b
     };
     (0..a.ncols()).map(|j| x[(j, 0)]).collect()
+}
+
+/// Singular values, the largest first.
+pub fn singular_values(a: &Csc<f64>) -> Vec<f64> {
+    let svd = dense(a).thin_svd().expect("the SVD converges");
+    let s = svd.S().column_vector();
+    (0..s.nrows()).map(|k| s[k]).collect()
+}
+
+/// A complex matrix as a real one of twice the size: [Re -Im; Im Re].
+pub fn embedded(a: &Csc<c64>) -> Csc<f64> {
+    let (m, n) = (a.nrows(), a.ncols());
+    let (mut rows, mut cols, mut values) = (Vec::new(), Vec::new(), Vec::new());
+    for j in 0..n {
+        let (indices, entries) = a.col(j);
+        for (&i, v) in indices.iter().zip(entries) {
+            let i = i as usize;
+            let four = [
+                (i, j, v.re),
+                (i, n + j, -v.im),
+                (m + i, j, v.im),
+                (m + i, n + j, v.re),
+            ];
+            for (row, col, value) in four {
+                rows.push(row as u32);
+                cols.push(col as u32);
+                values.push(value);
+            }
+        }
+    }
+    Csc::from_triplets(2 * m, 2 * n, &rows, &cols, &values).expect("triplets")
+}
+
+/// The x of least ||b - A x||, and of least ||x|| among these, through the embedding.
+pub fn solve_complex(a: &Csc<c64>, b: &[c64]) -> Vec<c64> {
+    let parts: Vec<f64> = b
+        .iter()
+        .map(|v| v.re)
+        .chain(b.iter().map(|v| v.im))
+        .collect();
+    let x = solve(&embedded(a), &parts);
+    let (re, im) = x.split_at(a.ncols());
+    re.iter()
+        .zip(im)
+        .map(|(&re, &im)| c64::new(re, im))
+        .collect()
 }
 
 /// The shortest x of least ||b - A x||, and the rank: singular values up to 1e-11 of the largest count as zero.

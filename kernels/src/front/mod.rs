@@ -1,13 +1,13 @@
 //! `front_qr`: a whole front, or a right-hand side beside it, in one column-major block.
 
-mod small;
+pub(crate) mod small;
 
 use crate::block::{Op, apply, apply_scratch};
 use crate::panel::{Heads, Panel, panel_scratch};
 use crate::scalar::KernelScalar;
 use crate::stair::Stair;
 use crate::view::MatMut;
-use small::{small, small_scratch};
+use small::small_scratch;
 
 /// The panel width for a front of `m` rows and `n` pivotal columns.
 fn width(m: usize, n: usize) -> usize {
@@ -72,7 +72,7 @@ pub fn front_qr<T: KernelScalar>(
         return;
     }
     if is_small::<T>(m, cols) {
-        small(a, n, stair, tau, scratch);
+        T::small_front(a, n, stair, tau, scratch);
         return;
     }
     let ib = width(m, n);

@@ -29,7 +29,7 @@ pub(super) fn small_scratch<T>(m: usize, cols: usize) -> usize {
 }
 
 /// `front_qr` for small fronts.
-pub(super) fn small<T: KernelScalar>(
+pub(crate) fn small_here<T: KernelScalar>(
     a: MatMut<T>,
     n: usize,
     stair: Stair,

@@ -20,7 +20,7 @@ use pulp::Arch;
 
 /// Where the head of reflector j comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Heads {
+pub enum Heads {
     /// Row j of the panel itself: `geqrt`.
     Inside,
     /// Row j of the triangle above: `tpqrt`.
@@ -54,7 +54,7 @@ fn products_scratch(square: usize) -> usize {
 }
 
 /// One panel in scratch.
-pub(crate) struct Panel<'a, T> {
+pub struct Panel<'a, T> {
     /// The columns, then V.
     store: &'a mut [T],
     ld: usize,
@@ -140,7 +140,11 @@ impl<'a, T: KernelScalar> Panel<'a, T> {
     }
 
     /// Factorizes `w` columns of `h` rows; `t` is w x w and gets zeros below its diagonal.
-    pub fn factor(&mut self, mode: Heads, h: usize, w: usize, mut t: MatMut<T>) {
+    pub fn factor(&mut self, mode: Heads, h: usize, w: usize, t: MatMut<T>) {
+        T::factor_panel(self, mode, h, w, t);
+    }
+
+    pub fn factor_here(&mut self, mode: Heads, h: usize, w: usize, mut t: MatMut<T>) {
         let width = w.next_multiple_of(WIDTH);
         // With the heads inside, even reflectors without rows have their place on the diagonal.
         let least = if mode == Heads::Inside { width } else { 0 };

@@ -92,6 +92,36 @@ pub fn parse_dense<T: Scalar>(bytes: &[u8], name: impl AsRef<Path>) -> Result<De
     })
 }
 
+/// Whether the file says in its first line that its entries are complex. Looks at the beginning of the file only; false when
+/// that can't be read or is no banner: reading the whole tells what is wrong.
+pub fn is_complex(path: impl AsRef<Path>) -> bool {
+    let Ok(file) = std::fs::File::open(path) else {
+        return false;
+    };
+    let start = |from: &mut dyn Read| {
+        let mut bytes = Vec::new();
+        // What comes before an error is as good as the rest.
+        let _ = from.take(BANNER_BYTES).read_to_end(&mut bytes);
+        bytes
+    };
+    let bytes = start(&mut &file);
+    let text = if bytes.starts_with(&GZIP) {
+        start(&mut flate2::read::MultiGzDecoder::new(&bytes[..]))
+    } else {
+        bytes
+    };
+    let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&text);
+    let complex = |fault: &Fault| matches!(fault.kind, ReadErrorKind::ComplexIntoReal { .. });
+    header::parse(text, Some("real")).is_err_and(|fault| complex(&fault))
+}
+
+/// More than any banner has.
+const BANNER_BYTES: u64 = 4096;
+/// The first bytes of a file that is compressed.
+const GZIP: [u8; 2] = [0x1f, 0x8b];
+/// What editors of one operating system put in front.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
 /// The name of a real type, for the error about complex entries.
 fn refuses_complex<T: Scalar>() -> Option<&'static str> {
     (!T::IS_COMPLEX).then_some(T::NAME)
@@ -114,13 +144,12 @@ fn parse<V>(
 ) -> Result<V, ReadError> {
     let mut text = Cow::Borrowed(bytes);
     let mut outcome = Ok(());
-    if bytes.starts_with(&[0x1f, 0x8b]) {
+    if bytes.starts_with(&GZIP) {
         let (plain, result) = gunzip(bytes);
         outcome = result.map_err(|e| (plain.len(), ReadErrorKind::Gzip(e)));
         text = Cow::Owned(plain);
     }
-    // Editors of one operating system put a byte order mark in front.
-    let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&text);
+    let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&text);
     let result = match outcome {
         Err((at, kind)) => fault(at, kind),
         Ok(()) if text.iter().all(u8::is_ascii_whitespace) => fault(0, ReadErrorKind::Empty),

@@ -2,14 +2,14 @@
 
 use super::Outcome;
 use serde_json::{Value, json};
-use treeqr::VERSION;
 use treeqr::solver::Priorities;
+use treeqr::{Fallback, Refinement, VERSION};
 
 impl Outcome {
     /// The object.
     pub fn json(&self) -> Value {
-        let s = &self.solution.symbolic;
-        let (run, quality) = (&self.solution.run, &self.verdict.worst);
+        let s = &self.symbolic;
+        let (run, quality) = (&self.run, &self.verdict.worst);
         let (stats, predicted, summary) = (run.stats(), run.prediction(), &self.summary);
         let codelets: Vec<_> = summary
             .codelets
@@ -38,13 +38,19 @@ impl Outcome {
                 })
             })
             .collect();
-        let mut out = json!({
-            "matrix": {"rows": s.nrows(), "cols": s.ncols(), "nnz": s.nnz()},
-            "source": self.problem.source.to_string(),
+        let mut object = json!({
+            "matrix": {
+                "rows": self.terms.nrows,
+                "cols": self.terms.ncols,
+                "nnz": self.terms.nnz,
+            },
+            "source": self.source.to_string(),
             "rhs": {
                 "source": self.rhs.source.as_ref().map_or("ones".to_owned(), ToString::to_string),
-                "cols": self.rhs.b.ncols(),
+                "cols": self.rhs.ncols,
+                "split": self.rhs.split,
             },
+
             "problem": s.problem().name(),
             "ordering": s.ordering(),
             "ordering_why": s.ordering_why(),
@@ -60,8 +66,8 @@ impl Outcome {
             "times_s": {
                 "read": self.read.as_secs_f64(),
                 "analyse": self.analysed.as_secs_f64(),
-                "factorize": self.solution.factorize_time.as_secs_f64(),
-                "solve": self.solution.solve_time.as_secs_f64(),
+                "factorize": self.factorize_time.as_secs_f64(),
+                "solve": self.solve_time.as_secs_f64(),
                 "total": self.total.as_secs_f64(),
             },
             "gflops": self.gflops(),
@@ -104,16 +110,26 @@ impl Outcome {
             "output": self.output.as_ref().map(|p| p.to_string_lossy()),
             "trace": self.kept.traced.as_ref().map(|(path, _)| path.to_string_lossy()),
             "report": self.kept.reported.as_ref().map(|(path, _)| path.to_string_lossy()),
-            "version": VERSION,
         });
-        if let (Value::Object(out), Value::Object(rank)) = (&mut out, self.rank_json()) {
-            out.extend(rank);
+        // One call of the macro can't hold them all.
+        object["scalar"] = self.scalar.into();
+        object["precision"] = self.precision.name().into();
+        object["refinement"] = self.refinement.as_ref().map(refinement).into();
+        object["fallback"] = self.fallback.as_ref().map(Fallback::name).into();
+        object["r_squared"] = self.r_squared.into();
+        object["weights"] = self.terms.weights.as_ref().map(ToString::to_string).into();
+        object["damping"] = self.terms.damping.into();
+        object["scaled_columns"] = self.terms.scale_columns.into();
+        object["version"] = VERSION.into();
+        if let (Value::Object(object), Value::Object(rank)) = (&mut object, self.rank_json()) {
+            object.extend(rank);
         }
-        out
+        object
     }
 
     fn rank_json(&self) -> Value {
         let rank = &self.rank.rank;
+        let condition = self.verdict.condition.or(rank.condition);
         json!({
             "rank": rank.rank,
             "rank_tolerance": rank.tolerance,
@@ -122,9 +138,29 @@ impl Outcome {
             "smallest_pivot": rank.smallest_pivot.is_finite().then_some(rank.smallest_pivot),
             "doubtful_pivots": rank.doubtful,
             "rank_tolerance_raised_from": rank.raised_from,
-            "condition_estimate": rank.condition.filter(|c| c.is_finite()),
+            "condition_estimate": condition.filter(|c| c.is_finite()),
             "solution": self.rank.solution(),
-            "warnings": self.rank.warnings(),
+            "warnings": self.warnings(),
         })
     }
+}
+
+/// The steps of every right-hand side.
+fn refinement(refinement: &Refinement) -> Value {
+    let columns = refinement.columns.iter().map(|column| {
+        json!({
+            "end": column.end.name(),
+            "corrections": column.corrections,
+            "residuals": column.steps.iter().map(|s| s.residual).collect::<Vec<_>>(),
+            "correction_sizes": column.steps.iter().map(|s| s.correction).collect::<Vec<_>>(),
+        })
+    });
+    json!({
+        "method": refinement.method.name(),
+        "succeeded": refinement.succeeded(),
+        "corrections": refinement.corrections(),
+        "condition": refinement.condition,
+        "isometry": refinement.isometry,
+        "columns": columns.collect::<Vec<_>>(),
+    })
 }

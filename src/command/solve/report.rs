@@ -2,6 +2,7 @@
 
 use super::super::analyse::{describe, describe_tree};
 use super::super::bars::{bar, split};
+use super::super::input::Precision;
 use super::super::page::{FAINT, Page, TITLE, WARN, WORK};
 use super::super::units::{count, norm, percent, plural, si, three, time};
 use super::Outcome;
@@ -20,7 +21,7 @@ impl Outcome {
     /// The page.
     pub fn text(&self) -> String {
         let mut page = Page::default();
-        page.title("Solved", &self.problem.source.to_string());
+        page.title("Solved", &self.source.to_string());
         page.gap();
         self.problem(&mut page);
         page.gap();
@@ -34,33 +35,92 @@ impl Outcome {
         page.gap();
         self.workers(&mut page);
         page.gap();
+        self.refined(&mut page);
         self.x(&mut page);
         page.text()
     }
 
     fn problem(&self, page: &mut Page) {
-        let symbolic = &self.solution.symbolic;
+        let symbolic = &self.symbolic;
         describe(page, symbolic);
+        self.terms(page);
         let b = match &self.rhs.source {
             None => format!(
                 "all ones ({}), since no --rhs was given",
-                count(self.rhs.b.nrows())
+                count(self.rhs.nrows)
             ),
-            Some(source) => match self.rhs.b.ncols() {
+            Some(source) => match self.rhs.ncols {
                 1 => source.to_string(),
                 n => format!("{source}, {n} columns"),
             },
         };
-        page.row("b", &b);
+        let split = match self.rhs.split {
+            true => "; complex, solved as two real right-hand sides each",
+            false => "",
+        };
+        page.row("b", &format!("{b}{split}"));
+        if self.scalar != "f64" || self.precision != Precision::Double {
+            page.row("Numbers", &self.numbers());
+        }
         describe_tree(page, symbolic);
+    }
+
+    /// What was minimised besides.
+    fn terms(&self, page: &mut Page) {
+        let terms = &self.terms;
+        if let Some(weights) = &terms.weights {
+            page.row("Weights", &weights.to_string());
+        }
+        if let Some(damping) = terms.damping {
+            let (m, n) = (count(terms.nrows), count(terms.ncols));
+            let text = format!("λ = {damping}, λ² ‖x‖² beside the residuals of {m} x {n}");
+            page.row("Damping", &text);
+        }
+        if terms.scale_columns {
+            page.row("Scaling", "columns to norms of about 1");
+        }
+    }
+
+    /// The scalar, and how the precisions share the work.
+    fn numbers(&self) -> String {
+        let how = match (self.precision, &self.fallback) {
+            (Precision::Mixed, None) => ", factorized in single precision and refined",
+            (Precision::Mixed, Some(_)) => ", factorized in double precision at last",
+            _ => "",
+        };
+        let field = match self.scalar {
+            "f64" => "real, double precision",
+            "f32" => "real, single precision",
+            "c64" => "complex, double precision",
+            _ => "complex, single precision",
+        };
+        format!("{} ({field}){how}", self.scalar)
+    }
+
+    /// How x was refined, or why that failed.
+    fn refined(&self, page: &mut Page) {
+        if let Some(refinement) = &self.refinement
+            && let Some(column) = refinement.columns.iter().max_by_key(|c| c.corrections)
+        {
+            let sizes = column.steps.iter().map(|s| format!("{:.0e}", s.correction));
+            let steps = plural(refinement.corrections(), "correction", "corrections");
+            let sizes: Vec<_> = sizes.collect();
+            page.prose("Refined", &format!("{steps}: {}", sizes.join(", ")));
+        }
+        if let Some(why) = &self.fallback {
+            page.row(
+                "",
+                &format!("{WARN}factorized again in double{WARN:#}: {why}"),
+            );
+        }
     }
 
     fn times(&self, page: &mut Page) {
         let phases = [
             ("read", self.read),
             ("analyse", self.analysed),
-            ("factorize", self.solution.factorize_time),
-            ("solve", self.solution.solve_time),
+            ("factorize", self.factorize_time),
+            ("solve", self.solve_time),
         ];
         let mut label = "Time";
         for (name, t) in phases {
@@ -82,7 +142,7 @@ impl Outcome {
     }
 
     fn speed_and_memory(&self, page: &mut Page) {
-        let run = &self.solution.run;
+        let run = &self.run;
         let (predicted, done) = (run.prediction().flops, self.summary.flops);
         let flops = if predicted == done {
             format!("{}, exactly as predicted", si(done as f64, "flop"))
@@ -117,7 +177,7 @@ impl Outcome {
 
     /// Where priorities came from, if that was asked for.
     fn priorities(&self, page: &mut Page) {
-        let run = &self.solution.run;
+        let run = &self.run;
         let report = run.priorities();
         if report.by == Priorities::Models {
             let (known, all) = (report.from_models, run.stats().tasks);
@@ -138,7 +198,7 @@ impl Outcome {
 
     /// What was emulated, said before any figure that depends on it is believed.
     fn devices(&self, page: &mut Page) {
-        let stats = self.solution.run.stats();
+        let stats = self.run.stats();
         for device in &stats.devices {
             let link = &device.link;
             let word = if device.emulated { ", emulated" } else { "" };
@@ -238,7 +298,7 @@ impl Outcome {
 
     fn x(&self, page: &mut Page) {
         let q = &self.verdict.worst;
-        let each = match self.rhs.b.ncols() {
+        let each = match self.rhs.ncols {
             1 => String::new(),
             n => format!("   {FAINT}the largest of {} columns{FAINT:#}", count(n)),
         };
@@ -266,6 +326,12 @@ impl Outcome {
         };
         figure("x", "‖x‖", &norm(q.solution_norm), &each);
         figure("", "‖r‖, r = b − A x", &norm(q.residual_norm), "");
+        if let Some(condition) = self.verdict.condition {
+            figure("", "condition of A, about", &norm_short(condition), "");
+        }
+        if let Some(r_squared) = self.r_squared {
+            figure("", "R²", &format!("{r_squared:.6}"), "");
+        }
         figure("", relative, &norm_short(q.normal_residual), "");
         if let Some(path) = &self.output {
             page.row("", &format!("{:<22} {}", "written to", path.display()));
@@ -285,7 +351,7 @@ impl Outcome {
         if let Some(sentence) = self.rank.sentence() {
             page.sentence(WARN, &sentence);
         }
-        for warning in self.rank.warnings() {
+        for warning in self.warnings() {
             page.sentence(WARN, &warning);
         }
     }

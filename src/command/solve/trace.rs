@@ -13,7 +13,7 @@ use std::time::Instant;
 use treeqr::profiling::trace::{Manifest, Overwrite, Status, check_target};
 use treeqr::runtime::RunError;
 use treeqr::solver::{MemoryLimit, SolveError};
-use treeqr::{Error, Record, RecordOptions, Symbolic, TraceNotes, fingerprint};
+use treeqr::{Error, Record, RecordOptions, Scalar, Symbolic, TraceNotes, fingerprint};
 
 /// Where the steps of the command began.
 pub struct Steps {
@@ -79,9 +79,9 @@ pub struct Kept {
 }
 
 /// Writes what was asked for.
-pub fn write(
+pub fn write<T: Scalar>(
     args: &SolveArgs,
-    problem: &Problem,
+    problem: &Problem<T>,
     symbolic: &Symbolic,
     record: &Record,
     status: Status,
@@ -130,6 +130,7 @@ fn options(args: &SolveArgs) -> Map<String, Value> {
     let (tree, run) = (&args.analysis.tree, &args.run);
     let Value::Object(map) = json!({
         "threads": args.analysis.threads,
+        "precision": args.precision.name(),
         "ordering": match &tree.ordering {
             OrderingChoice::Name(name) => (*name).to_owned(),
             OrderingChoice::File(path) => format!("file:{}", path.display()),

@@ -1,14 +1,19 @@
 //! How good x is: the figures of all right-hand sides, and one sentence.
 
 use super::super::page::{BAD, WARN, WORK};
+use super::super::units::plural;
 use anstyle::Style;
-use treeqr::matrices::norm2;
-use treeqr::{Csc, Dense, Problem, Quality, quality, quality_deficient};
+use treeqr::matrices::{RealScalar, norm2};
+use treeqr::{
+    Csc, Dense, Problem, Quality, Scalar, quality, quality_deficient, r_squared, weighted_residual,
+};
 
-/// Up to here a residual is rounding, whatever the problem.
-const ROUNDING: f64 = 1e-13;
-/// Up to here x is of use.
-const USABLE: f64 = 1e-8;
+/// Up to here, in units of the last place, a residual is rounding, whatever the problem.
+const ROUNDING: f64 = 450.0;
+/// Up to here x is of use: half of the digits.
+const USABLE: f64 = 0.67;
+/// The loss by the condition number that deserves a word.
+const FEW_DIGITS: f64 = 1e-4;
 
 /// The quality of the solutions for all right-hand sides.
 pub struct Verdict {
@@ -20,23 +25,46 @@ pub struct Verdict {
     excess: f64,
     /// The largest ||A||_F ||x|| / ||b||.
     pub growth: f64,
+    usable: f64,
+    unit: f64,
+    /// The estimate of the condition number, where there is one.
+    pub condition: Option<f64>,
+}
+
+/// What was asked for, where something more or something else was solved.
+pub struct Asked<'a, T> {
+    pub a: Csc<T>,
+    pub x: &'a Dense<T>,
+    pub b: &'a Dense<T>,
+    pub weights: Option<&'a [f64]>,
+}
+
+impl<T: Scalar> Asked<'_, T> {
+    /// The smallest R^2 of all right-hand sides, where A is tall and b varies.
+    pub fn r_squared(&self) -> Option<f64> {
+        let each = (0..self.b.ncols())
+            .map(|k| r_squared(&self.a, self.x.col(k), self.b.col(k), self.weights));
+        let smallest = each.reduce(f64::min)?;
+        (self.a.nrows() > self.a.ncols() && smallest.is_finite()).then_some(smallest)
+    }
 }
 
 impl Verdict {
     /// Looks at every column of x. O(nnz) each.
-    pub fn of(
+    pub fn of<T: Scalar>(
         problem: Problem,
         full_rank: bool,
-        a: &Csc<f64>,
-        x: &Dense<f64>,
-        b: &Dense<f64>,
+        a: &Csc<T>,
+        x: &Dense<T>,
+        b: &Dense<T>,
     ) -> Self {
         let judge = if full_rank {
             quality
         } else {
             quality_deficient
         };
-        let norm_a = a.norm_frobenius();
+        let norm_a = a.norm_frobenius().to_f64();
+        let unit = <T::Real as RealScalar>::EPSILON.to_f64();
         let mut verdict = Verdict {
             problem,
             full_rank,
@@ -48,20 +76,23 @@ impl Verdict {
             },
             excess: 0.0,
             growth: 0.0,
+            usable: USABLE * unit.sqrt(),
+            unit,
+            condition: None,
         };
         for k in 0..b.ncols() {
             let q = judge(a, x.col(k), b.col(k));
-            let norm_b = norm2(b.col(k));
+            let norm_b = norm2(b.col(k)).to_f64();
             if norm_b > 0.0 {
                 let growth = norm_a * q.solution_norm / norm_b;
                 verdict.growth = verdict.growth.max(growth);
             }
             // r itself is only known to this, and A^H r no better.
-            let noise = f64::EPSILON * (norm_a * q.solution_norm + norm_b);
+            let noise = unit * (norm_a * q.solution_norm + norm_b);
             let explained = if q.consistent {
-                ROUNDING
+                ROUNDING * unit
             } else {
-                ROUNDING.max(noise / q.residual_norm)
+                (ROUNDING * unit).max(noise / q.residual_norm)
             };
             verdict.excess = verdict.excess.max(q.normal_residual / explained);
             let worst = &mut verdict.worst;
@@ -71,6 +102,33 @@ impl Verdict {
             worst.consistent &= q.consistent;
         }
         verdict
+    }
+
+    /// Norms are those of x and of the weighted residual; what is orthogonal to what stays as it is.
+    pub fn say_of<T: Scalar>(&mut self, asked: &Asked<'_, T>) {
+        let norms = (0..asked.b.ncols()).map(|k| {
+            let (x, b) = (asked.x.col(k), asked.b.col(k));
+            let r = weighted_residual(&asked.a, x, b, asked.weights);
+            (norm2(x).to_f64(), norm2(&r).to_f64())
+        });
+        let largest = norms.reduce(|a, b| (a.0.max(b.0), a.1.max(b.1)));
+        (self.worst.solution_norm, self.worst.residual_norm) = largest.unwrap_or_default();
+    }
+
+    /// What the condition number leaves of x, where that is little.
+    pub fn warning(&self) -> Option<String> {
+        let condition = self.condition?;
+        let lost = condition * self.unit;
+        (lost > FEW_DIGITS).then(|| {
+            let about = format!("A is ill-conditioned, by about {condition:.0e}");
+            match (-lost.log10()).floor() {
+                digits if digits >= 1.0 => {
+                    let digits = plural(digits as usize, "digit", "digits");
+                    format!("{about}: no more than {digits} of x may be right.")
+                }
+                _ => format!("{about}: no digit of x need be right."),
+            }
+        })
     }
 
     /// The sentence, and the colour that it deserves.
@@ -89,7 +147,7 @@ impl Verdict {
         if self.excess <= 1.0 {
             let text = format!("Solved to working precision: {what}, up to rounding.");
             (WORK, text)
-        } else if self.worst.normal_residual <= USABLE {
+        } else if self.worst.normal_residual <= self.usable {
             let digits = -self.worst.normal_residual.log10();
             let text =
                 format!("Solved, but less well than usual: {what} to {digits:.0} digits only.");

@@ -1,7 +1,7 @@
 //! `treeqr trace graph`: the task graph of a factorization as a trace without times. The same input gives the same bytes.
 
 use super::super::failure::Failure;
-use super::super::input::read_matrix;
+use super::super::input::AnyProblem;
 use super::super::page::{self, Page, TITLE};
 use super::super::units::{count, si};
 use super::args::GraphArgs;
@@ -9,18 +9,17 @@ use super::{failure, overwrite};
 use serde_json::json;
 use treeqr::profiling::trace::check_target;
 
-use treeqr::{RunShape, TraceNotes, analyse, fingerprint, graph_trace};
+use treeqr::{TraceNotes, analyse, fingerprint, graph_trace};
 
 /// Analyses, and writes the graph.
 pub fn run(args: &GraphArgs) -> Result<(), Failure> {
     let overwrite = overwrite(args.force);
     check_target(&args.output, overwrite).map_err(failure)?;
     let options = args.analysis.options()?;
-    let problem = read_matrix(&args.matrix)?;
-    let a = &problem.loaded.matrix;
-    let about = |e: treeqr::Error| Failure::from(e).about(&problem.source);
-    let symbolic = analyse(a.pattern(), &options).map_err(about)?;
-    let shape = RunShape::of::<f64>(args.rhs, args.keep_q);
+    let problem = AnyProblem::read(&args.matrix)?;
+    let about = |e: treeqr::Error| Failure::from(e).about(problem.source());
+    let symbolic = analyse(problem.pattern(), &options).map_err(about)?;
+    let shape = problem.shape(args.rhs, args.keep_q);
     let tree = &args.analysis.tree;
     let asked = json!({
         "threads": args.analysis.threads,
@@ -30,8 +29,11 @@ pub fn run(args: &GraphArgs) -> Result<(), Failure> {
         "bh": tree.bh,
     });
     let notes = TraceNotes {
-        matrix: problem.source.to_string(),
-        fingerprint: fingerprint(a),
+        matrix: problem.source().to_string(),
+        fingerprint: match &problem {
+            AnyProblem::Real(problem) => fingerprint(&problem.loaded.matrix),
+            AnyProblem::Complex(problem) => fingerprint(&problem.loaded.matrix),
+        },
         options: asked.as_object().expect("an object").clone(),
         ..TraceNotes::default()
     };
@@ -40,7 +42,7 @@ pub fn run(args: &GraphArgs) -> Result<(), Failure> {
     let mut page = Page::default();
     page.title("Written", &args.output.display().to_string());
     page.gap();
-    page.row("Matrix", &problem.source.to_string());
+    page.row("Matrix", &problem.source().to_string());
     let (tasks, edges) = (trace.tables.graph.len(), trace.tables.dependencies.len());
     page.row(
         "Graph",

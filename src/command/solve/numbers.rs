@@ -1,0 +1,107 @@
+//! In which numbers a system is solved: real or complex by what the files hold, single or double by `--precision`.
+//!
+//! A real b with a complex A is read as complex. A complex b with a real A is solved as two real right-hand sides, its real
+//! and its imaginary part: that is the same x for a quarter of the flops.
+
+use super::super::cli::SolveArgs;
+use super::super::failure::Failure;
+use super::super::input::Precision;
+use super::Outcome;
+use super::work::{Numbers, Solved, Task, solve_in};
+use std::time::Instant;
+use treeqr::matrices::Source;
+use treeqr::{
+    Error, FactorOptions, FactorScalar, Factors, MixedScalar, Progress, RefineOptions, Refinement,
+    Scalar, Scaled, SolveOptions, c32, c64, refine, solve_mixed, solve_then,
+};
+
+/// Reads, solves, and writes x, in the numbers that the files and the flag ask for.
+pub fn solve(args: &SolveArgs) -> Result<Outcome, Failure> {
+    let complex = Source::from(args.matrix.clone()).is_complex();
+    let rhs = args.rhs.clone().map(Source::from);
+    let split = !complex && rhs.is_some_and(|rhs| rhs.is_complex());
+    match (args.precision, complex, split) {
+        (Precision::Double, false, false) => solve_in::<InOne<f64, f64>>(args),
+        (Precision::Double, false, true) => solve_in::<InOne<f64, c64>>(args),
+        (Precision::Double, true, _) => solve_in::<InOne<c64, c64>>(args),
+        (Precision::Single, false, false) => solve_in::<InOne<f32, f32>>(args),
+        (Precision::Single, false, true) => solve_in::<InOne<f32, c32>>(args),
+        (Precision::Single, true, _) => solve_in::<InOne<c32, c32>>(args),
+        (Precision::Mixed, false, false) => solve_in::<InTwo<f64, f64>>(args),
+        (Precision::Mixed, false, true) => solve_in::<InTwo<f64, c64>>(args),
+        (Precision::Mixed, true, _) => solve_in::<InTwo<c64, c64>>(args),
+    }
+}
+
+/// A in T, b and x in X, and all in one precision.
+struct InOne<T, X>(std::marker::PhantomData<(T, X)>);
+
+/// A in T, b and x in X, factorized in single precision.
+struct InTwo<T, X>(std::marker::PhantomData<(T, X)>);
+
+impl<T: FactorScalar, X: Scalar> Numbers for InOne<T, X> {
+    type Matrix = T;
+    type Vector = X;
+
+    fn solve(
+        task: &Task<'_, T>,
+        options: &FactorOptions,
+        progress: &Progress,
+    ) -> Result<Solved<T>, Error> {
+        let (symbolic, a) = (task.symbolic, task.a);
+        let (b, nrhs) = (task.b.values(), task.b.ncols());
+        let solve = SolveOptions::from(options);
+        let refine_options = RefineOptions {
+            solve: solve.clone(),
+            ..RefineOptions::default()
+        };
+        let then = |factors: &Factors<T>, x: &mut Vec<T>| {
+            let (begin, full) = (Instant::now(), factors.rank_details().is_full());
+            let condition = full
+                .then(|| factors.condition_estimate(&solve))
+                .transpose()?;
+            let taken = begin.elapsed();
+            let refinement = if task.refine {
+                let scaled = Scaled::evenly(a);
+                let done = refine(&scaled, factors, b, nrhs, Some(x), &refine_options)?;
+                *x = done.0;
+                Some(done.1)
+            } else {
+                None
+            };
+            Ok((condition, taken, refinement))
+        };
+        let (mut solution, more) = solve_then(symbolic, a, b, nrhs, options, progress, then)?;
+        let (condition, taken, refinement) = more;
+        // It is no part of what x takes.
+        solution.solve_time = solution.solve_time.saturating_sub(taken);
+        Ok(Solved {
+            solution,
+            condition,
+            refinement,
+            fallback: None,
+        })
+    }
+}
+
+impl<T: MixedScalar, X: Scalar> Numbers for InTwo<T, X> {
+    type Matrix = T;
+    type Vector = X;
+
+    fn solve(
+        task: &Task<'_, T>,
+        options: &FactorOptions,
+        progress: &Progress,
+    ) -> Result<Solved<T>, Error> {
+        let refine = RefineOptions::default();
+        let (b, nrhs) = (task.b.values(), task.b.ncols());
+        let mixed = solve_mixed(task.symbolic, task.a, b, nrhs, options, &refine, progress)?;
+        let known = |r: &Refinement| r.trusted().then_some(r.condition);
+        Ok(Solved {
+            solution: mixed.solution,
+            condition: mixed.refinement.as_ref().and_then(known),
+            refinement: mixed.refinement,
+            fallback: mixed.fallback,
+        })
+    }
+}

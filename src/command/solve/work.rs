@@ -1,0 +1,251 @@
+//! The steps of `treeqr solve`, for any numbers.
+
+use super::super::bar::Bar;
+use super::super::cli::SolveArgs;
+use super::super::failure::Failure;
+use super::super::input::{read_matrix, read_rhs, read_weights};
+use super::super::{peak, stop};
+use super::rank::RankReport;
+use super::verdict::{Asked, Verdict};
+use super::{Outcome, RhsFacts, TermFacts, trace};
+use std::sync::Arc;
+use std::time::Instant;
+use treeqr::matrices::RealScalar;
+use treeqr::profiling::trace::Status;
+use treeqr::{
+    Csc, Dense, Error, FactorOptions, FactorScalar, Fallback, Posed, Progress, Refinement, Scalar,
+    Solution, Symbolic, Terms, analyse,
+};
+
+/// In what numbers is solved, and how.
+pub trait Numbers {
+    /// Of A.
+    type Matrix: FactorScalar;
+    /// Of b and x: the same, or complex where A is real.
+    type Vector: Scalar;
+
+    /// From the analysis to x.
+    fn solve(
+        task: &Task<'_, Self::Matrix>,
+        options: &FactorOptions,
+        progress: &Progress,
+    ) -> Result<Solved<Self::Matrix>, Error>;
+}
+
+/// What is to be solved.
+pub struct Task<'a, T> {
+    pub symbolic: &'a Arc<Symbolic>,
+    pub a: &'a Csc<T>,
+    pub b: &'a Dense<T>,
+    /// Whether x is to be improved in the precision that it has.
+    pub refine: bool,
+}
+
+/// What came of it.
+pub struct Solved<T> {
+    pub solution: Solution<T>,
+    /// Of R, or of A with scaled columns.
+    pub condition: Option<f64>,
+    pub refinement: Option<Refinement>,
+    pub fallback: Option<Fallback>,
+}
+
+/// Reads, solves, and writes x.
+pub fn solve_in<N: Numbers>(args: &SolveArgs) -> Result<Outcome, Failure> {
+    let options = args.analysis.options()?;
+    trace::check(args)?;
+    let output = stop::output(args.output.as_ref())?;
+    let mut factor = args.run.options(args.analysis.threads.into());
+    factor.tolerance = args.rank_tolerance;
+    factor.deficient = args.solution.into();
+
+    let bar = Bar::new();
+    bar.phase("reading");
+    let begin = Instant::now();
+    let problem = read_matrix::<N::Matrix>(&args.matrix)?;
+    let a = &problem.loaded.matrix;
+    let rhs = read_rhs::<N::Vector>(args.rhs.as_ref(), &problem.source, a.nrows())?;
+    let weights = args.weights.as_ref().map(read_weights).transpose()?;
+    let (weights, weights_source) = weights.unzip();
+    let (read, read_at) = (begin.elapsed(), Instant::now());
+
+    let about = |e: Error| Failure::from(e).about(&problem.source);
+    let terms = Terms {
+        weights,
+        damping: args.damp,
+        scale_columns: args.scale_columns,
+    };
+    let posed = Posed::new(a, &terms).map_err(|e| match &weights_source {
+        Some(source) => Failure::input(e).about(source),
+        None => Failure::input(e),
+    })?;
+    bar.phase("analysing");
+    let symbolic = analyse(posed.matrix().pattern(), &options).map_err(about)?;
+    let (analysed, analysed_at) = (begin.elapsed() - read, Instant::now());
+
+    let progress = Progress::new(trace::record_options(args));
+    let cancellable = stop::Cancellable::begin();
+    factor.run.cancel = cancellable.handle();
+    bar.factorize(&progress);
+    let b = parts::<N>(&rhs.b);
+    let nrhs = b.ncols();
+    let b = posed.rhs(b.values(), nrhs);
+    let b = Dense::new(posed.matrix().nrows(), nrhs, b).expect("a value for each");
+    let task = Task {
+        symbolic: &symbolic,
+        a: posed.matrix(),
+        b: &b,
+        refine: args.refine,
+    };
+    let solved = N::solve(&task, &factor, &progress);
+    let mut steps = trace::Steps {
+        begin,
+        read: read_at,
+        analysed: analysed_at,
+        factorized: None,
+        solved: None,
+    };
+    let solved = match solved {
+        Ok(solved) => solved,
+        Err(error) => {
+            if let Some(record) = progress.take_unfinished() {
+                let status = trace::status(&error);
+                trace::write(args, &problem, &symbolic, &record, status, &steps)?;
+            }
+            return Err(about(error));
+        }
+    };
+    cancellable.end()?;
+    let Solved {
+        solution,
+        condition,
+        refinement,
+        fallback,
+    } = solved;
+    let factorized = analysed_at + solution.factorize_time;
+    steps.factorized = Some(factorized);
+    steps.solved = Some(factorized + solution.solve_time);
+    bar.phase("checking");
+    let Solution {
+        x,
+        rank,
+        run,
+        factorize_time,
+        solve_time,
+        ..
+    } = solution;
+    // y is for all that is minimised, x what was asked for.
+    let y = x;
+    let x = whole::<N>(posed.solution(&y, nrhs), a.ncols(), rhs.b.ncols());
+    let y = whole::<N>(y, posed.matrix().ncols(), rhs.b.ncols());
+    let c = whole::<N>(b.into_values(), posed.matrix().nrows(), rhs.b.ncols());
+    let full = rank.is_full();
+    let mut verdict = Verdict::of(
+        symbolic.problem(),
+        full,
+        &posed.matrix().to_precision(),
+        &y,
+        &c,
+    );
+    verdict.condition = condition;
+    let asked = Asked {
+        a: a.to_precision(),
+        x: &x,
+        b: &rhs.b,
+        weights: terms.weights.as_deref(),
+    };
+    if posed.has_terms() {
+        verdict.say_of(&asked);
+    }
+    let r_squared = rhs.source.is_some().then(|| asked.r_squared()).flatten();
+    let rank = RankReport::new(&rank, symbolic.problem(), factor.deficient, verdict.growth);
+    let total = begin.elapsed();
+
+    if let Some(output) = output {
+        bar.phase("writing");
+        output.write_dense(&x, &format!("x by treeqr solve {}", problem.source))?;
+    }
+    if args.trace.trace.is_some() || args.trace.report.is_some() {
+        bar.phase("writing what was recorded");
+    }
+    let kept = trace::write(
+        args,
+        &problem,
+        &symbolic,
+        run.record(),
+        Status::Complete,
+        &steps,
+    )?;
+    let summary = run.summary();
+    // Of the numbers that were factorized in.
+    let single = run.record().shape().scalar_bytes < size_of::<N::Matrix>();
+    let peak = peak::measure::<N::Matrix>(run.stats().threads, single);
+    drop(bar);
+    Ok(Outcome {
+        rhs: RhsFacts {
+            source: rhs.source,
+            nrows: rhs.b.nrows(),
+            ncols: rhs.b.ncols(),
+            split: split::<N>(),
+        },
+        terms: TermFacts {
+            weights: weights_source,
+            damping: args.damp,
+            scale_columns: args.scale_columns,
+            nrows: a.nrows(),
+            ncols: a.ncols(),
+            nnz: a.nnz(),
+        },
+        r_squared,
+        source: problem.source,
+        scalar: N::Vector::NAME,
+        precision: args.precision,
+        symbolic,
+        run,
+        factorize_time,
+        solve_time,
+        refinement,
+        fallback,
+        summary,
+        verdict,
+        rank,
+        read,
+        analysed,
+        total,
+        peak,
+        output: args.output.clone(),
+        kept,
+    })
+}
+
+/// Whether b is complex and A is not.
+fn split<N: Numbers>() -> bool {
+    N::Vector::IS_COMPLEX && !N::Matrix::IS_COMPLEX
+}
+
+/// b in the numbers of A: all real parts, then all imaginary parts where it is split.
+fn parts<N: Numbers>(b: &Dense<N::Vector>) -> Dense<N::Matrix> {
+    let number = |re: f64, im: f64| N::Matrix::from_f64(re, im);
+    let each = || {
+        b.values()
+            .iter()
+            .map(|v| (v.re().to_f64(), v.im().to_f64()))
+    };
+    let mut values: Vec<_> = each().map(|(re, im)| number(re, im)).collect();
+    let mut columns = b.ncols();
+    if split::<N>() {
+        values.extend(each().map(|(_, im)| number(im, 0.0)));
+        columns *= 2;
+    }
+    Dense::new(b.nrows(), columns, values).expect("a value for each")
+}
+
+/// x from its parts.
+fn whole<N: Numbers>(x: Vec<N::Matrix>, nrows: usize, ncols: usize) -> Dense<N::Vector> {
+    let (first, second) = x.split_at(nrows * ncols);
+    let values = first.iter().enumerate().map(|(k, v)| {
+        let im = second.get(k).map_or(v.im().to_f64(), |im| im.re().to_f64());
+        N::Vector::from_f64(v.re().to_f64(), im)
+    });
+    Dense::new(nrows, ncols, values.collect()).expect("a solution for each")
+}
