@@ -64,6 +64,9 @@ mod mixed;
 mod posed;
 mod progress;
 mod run;
+#[cfg(debug_assertions)]
+#[doc(hidden)]
+pub mod shared;
 mod solution;
 mod trace;
 mod watch;

@@ -50,6 +50,9 @@ mod options;
 mod plan;
 mod rank;
 mod refine;
+#[cfg(debug_assertions)]
+#[doc(hidden)]
+pub mod shared;
 mod solve;
 mod symbolic;
 
