@@ -1,5 +1,5 @@
 //! Hints on real runs whose cause was provoked, beside runs without it; two real runs compared. What depends on how busy the machine is
-//! is provoked so strongly that it cannot be missed, and its absence is tested on made-up runs (`profiling/tests/account/hints/`).
+//! is provoked strongly and run on a quiet machine only (`just test-large`); its absence is tested on made-up runs (`profiling/tests/account/hints/`).
 
 use crate::command::{Folder, run, treeqr};
 use std::fmt::Write as _;
@@ -46,6 +46,7 @@ fn with_and_without(rule: &str, matrix: &str, with: &[&str], without: &[&str]) -
 }
 
 #[test]
+#[ignore = "needs a machine that does nothing else: just test-large"]
 fn a_tight_memory_limit_is_told() {
     let hint = with_and_without(
         "memory_limit",
@@ -77,6 +78,7 @@ fn a_small_window_is_told() {
 }
 
 #[test]
+#[ignore = "needs a machine that does nothing else: just test-large"]
 fn more_workers_than_processors_are_told() {
     let many = format!("--threads={}", 2 * available_threads());
     let hint = with_and_without(
@@ -89,6 +91,7 @@ fn more_workers_than_processors_are_told() {
 }
 
 #[test]
+#[ignore = "needs a machine that does nothing else: just test-large"]
 fn huge_tiles_leave_workers_without_tasks() {
     with_and_without(
         "few_tasks",
@@ -115,6 +118,7 @@ fn a_trace_with_holes_is_told() {
 
 /// `eager` gives the device what it is slow at.
 #[test]
+#[ignore = "needs a machine that does nothing else: just test-large"]
 fn a_policy_without_predictions_divides_badly() {
     let device =
         "--emulate-device=cuda0:speed=16,speed.geqrt=0.02,speed.tpqrt=0.02,bandwidth=12GB/s";
@@ -128,6 +132,7 @@ fn a_policy_without_predictions_divides_badly() {
 }
 
 #[test]
+#[ignore = "needs a machine that does nothing else: just test-large"]
 fn a_worker_made_slow_is_named() {
     let made = matrices::load::<f64>("gallery:grid3d-12").expect("in the gallery");
     let a = made.matrix;
@@ -175,6 +180,7 @@ fn penalty() -> f64 {
 
 /// Right-hand sides of denormal numbers: the tasks of their tile column are slow, unless they are flushed to zero.
 #[test]
+#[ignore = "needs a machine that does nothing else: just test-large"]
 fn denormal_numbers_are_told_unless_they_are_flushed() {
     let found = penalty();
     if found < 10.0 {
