@@ -4,7 +4,7 @@
 //! nothing of what is written, nor whether an existing target may be replaced: its callers decide that.
 
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 /// What is being written: removed unless it becomes its target.
@@ -23,6 +23,26 @@ pub(crate) enum PartError {
 fn at<P: Into<PathBuf>>(path: P) -> impl FnOnce(io::Error) -> PartError {
     let path = path.into();
     move |source| PartError::Io { path, source }
+}
+
+/// Writes a file: complete or absent.
+pub(crate) fn write_file(target: &Path, bytes: &[u8], replace: bool) -> Result<(), PartError> {
+    check_file(target, replace)?;
+    let (part, mut file) = Part::file(target)?;
+    let written = file.write_all(bytes).and_then(|()| file.flush());
+    written.map_err(at(part.path()))?;
+    drop(file);
+    part.become_target(replace)
+}
+
+/// Fails, before any work, where [`write_file`] would. A folder is never replaced by a file.
+pub(crate) fn check_file(target: &Path, replace: bool) -> Result<(), PartError> {
+    match fs::symlink_metadata(target) {
+        Ok(facts) if facts.is_dir() || !replace => Err(PartError::Exists {
+            path: target.into(),
+        }),
+        _ => Ok(()),
+    }
 }
 
 impl Part {

@@ -85,6 +85,24 @@ impl Folder {
         names
     }
 
+    /// Where `treeqr solve` with these arguments left its trace. Cost models stay in the folder.
+    pub fn traced(&self, name: &str, args: &[&str]) -> String {
+        let path = self.path(name).to_str().expect("UTF-8").to_owned();
+        let solve = treeqr()
+            .arg("solve")
+            .args(args)
+            .args(["--trace", &path])
+            .env("XDG_CACHE_HOME", self.root())
+            .output()
+            .expect("the command starts");
+        assert!(
+            solve.status.success(),
+            "{}",
+            String::from_utf8_lossy(&solve.stderr)
+        );
+        path
+    }
+
     pub fn root(&self) -> &Path {
         self.0.path()
     }

@@ -1,7 +1,7 @@
 //! Hints on real runs whose cause was provoked, beside runs without it; two real runs compared. What depends on how busy the machine is
 //! is provoked strongly and run on a quiet machine only (`just test-large`); its absence is tested on made-up runs (`profiling/tests/account/hints/`).
 
-use crate::command::{Folder, run, treeqr};
+use crate::command::{Folder, run};
 use std::fmt::Write as _;
 use std::path::Path;
 use std::time::Instant;
@@ -13,20 +13,7 @@ use treeqr::{Options, Progress, Settings, TraceNotes, analyse, matrices, solve_a
 
 /// A trace of the command.
 fn traced(folder: &Folder, name: &str, args: &[&str]) -> Trace {
-    let path = folder.path(name);
-    let solve = treeqr()
-        .args(["solve"].iter().chain(args))
-        .arg("--trace")
-        .arg(&path)
-        .env("XDG_CACHE_HOME", folder.root())
-        .output()
-        .expect("the command starts");
-    assert!(
-        solve.status.success(),
-        "{}",
-        String::from_utf8_lossy(&solve.stderr)
-    );
-    Trace::open(&path).expect("a trace")
+    Trace::open(folder.traced(name, args).as_ref()).expect("a trace")
 }
 
 fn said(trace: &Trace, rule: &str) -> Option<Hint> {

@@ -1,8 +1,9 @@
 //! Mixed precision, refinement and condition numbers as programs use them.
 
 use crate::dense;
+use crate::solutions::{SMALL, difference};
 use std::sync::Arc;
-use treeqr::matrices::{RealScalar, Scalar, Source, norm2};
+use treeqr::matrices::{Scalar, Source, norm2};
 use treeqr::{
     Csc, FactorOptions, FactorScalar, Fallback, MixedScalar, MixedSolution, Options, Progress,
     RefineEnd, RefineMethod, RefineOptions, Scaled, SolveOptions, Symbolic, analyse, c32, c64,
@@ -65,21 +66,6 @@ fn mixed<T: MixedScalar>(
     )
     .expect("solved")
 }
-
-fn difference<T: Scalar>(x: &[T], y: &[T]) -> f64 {
-    let d: Vec<T> = x.iter().zip(y).map(|(&x, &y)| x - y).collect();
-    norm2(&d).to_f64() / norm2(y).to_f64().max(1e-300)
-}
-
-const SMALL: [&str; 7] = [
-    "survey-8x6",
-    "grid3d-5",
-    "pose-12",
-    "lp-40",
-    "conv2d-12",
-    "stencil27-3",
-    "bibd_9_3",
-];
 
 #[test]
 fn x_has_the_accuracy_of_double() {

@@ -4,11 +4,7 @@ use crate::command::{Folder, run};
 use std::fs;
 
 fn traced(folder: &Folder, matrix: &str, more: &[&str]) -> String {
-    let path = folder.path("run").to_str().expect("UTF-8").to_owned();
-    let args = ["solve", matrix, "--threads=2", "--trace", &path];
-    let done = run(args.iter().chain(more));
-    assert_eq!(done.code, 0, "{}", done.err);
-    path
+    folder.traced("run", &[&[matrix, "--threads=2"], more].concat())
 }
 
 #[test]

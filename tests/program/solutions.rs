@@ -2,12 +2,13 @@
 
 use crate::command::{Folder, json};
 use crate::{dense, lsqr};
-use treeqr::matrices::{Source, norm2};
-use treeqr::{Csc, Dense, Settings, read_dense, solve};
+use treeqr::matrices::{RealScalar, Source, norm2};
+use treeqr::{Csc, Dense, Scalar, Settings, read_dense, solve};
 
-fn difference(x: &[f64], y: &[f64]) -> f64 {
-    let d: Vec<_> = x.iter().zip(y).map(|(x, y)| x - y).collect();
-    norm2(&d) / norm2(y).max(1e-300)
+/// ||x - y|| / ||y||
+pub fn difference<T: Scalar>(x: &[T], y: &[T]) -> f64 {
+    let d: Vec<T> = x.iter().zip(y).map(|(&x, &y)| x - y).collect();
+    norm2(&d).to_f64() / norm2(y).to_f64().max(1e-300)
 }
 
 fn residual_norm(a: &Csc<f64>, x: &[f64], b: &[f64]) -> f64 {
@@ -17,7 +18,7 @@ fn residual_norm(a: &Csc<f64>, x: &[f64], b: &[f64]) -> f64 {
 }
 
 /// Tall, square and wide, each of full rank.
-const SMALL: [&str; 7] = [
+pub const SMALL: [&str; 7] = [
     "survey-8x6",
     "grid3d-5",
     "pose-12",

@@ -1,26 +1,13 @@
 //! `treeqr trace`: real traces pass every subcommand; what is no trace is refused by each, and nothing is overwritten.
 
-use crate::command::{Folder, json, run, treeqr};
+use crate::command::{Folder, json, run};
 use std::fs;
 use std::process::{Command, Stdio};
 use treeqr::profiling::trace::Trace;
 
 /// A trace of `solve` on two workers, with more flags.
 fn traced(folder: &Folder, name: &str, matrix: &str, more: &[&str]) -> String {
-    let path = folder.path(name).to_str().expect("UTF-8").to_owned();
-    let args = ["solve", matrix, "--threads=2", "--trace", &path];
-    // Cost models stay in the folder of the test.
-    let solve = treeqr()
-        .args(args.iter().chain(more))
-        .env("XDG_CACHE_HOME", folder.root())
-        .output()
-        .expect("the command starts");
-    assert!(
-        solve.status.success(),
-        "{}",
-        String::from_utf8_lossy(&solve.stderr)
-    );
-    path
+    folder.traced(name, &[&[matrix, "--threads=2"], more].concat())
 }
 
 fn good(args: &[&str]) -> String {

@@ -65,14 +65,13 @@ pub(crate) mod tree;
 pub use png::png;
 pub use svg::svg;
 
-use crate::part::{Part, PartError};
+use crate::part::{self, PartError};
 use crate::trace::Trace;
 use bars::Bars;
 use chart::Chart;
 use scene::Scene;
 use spans::Rows;
 use std::collections::BTreeSet;
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use subject::Subject;
@@ -257,14 +256,7 @@ impl PanelEntry {
 /// # Errors
 /// [`PanelError::Exists`], unless `replace`, and [`PanelError::Io`]; the target is then as it was.
 pub fn write(path: &Path, bytes: &[u8], replace: bool) -> Result<(), PanelError> {
-    check_target(path, replace)?;
-    let (part, file) = Part::file(path)?;
-    drop(file);
-    fs::write(part.path(), bytes).map_err(|source| PanelError::Io {
-        path: part.path().to_owned(),
-        source,
-    })?;
-    Ok(part.become_target(replace)?)
+    Ok(part::write_file(path, bytes, replace)?)
 }
 
 /// Fails, before any work, where [`write()`] would. A folder is never replaced.
@@ -272,8 +264,5 @@ pub fn write(path: &Path, bytes: &[u8], replace: bool) -> Result<(), PanelError>
 /// # Errors
 /// [`PanelError::Exists`].
 pub fn check_target(path: &Path, replace: bool) -> Result<(), PanelError> {
-    match fs::symlink_metadata(path) {
-        Ok(facts) if facts.is_dir() || !replace => Err(PanelError::Exists { path: path.into() }),
-        _ => Ok(()),
-    }
+    Ok(part::check_file(path, replace)?)
 }

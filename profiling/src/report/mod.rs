@@ -42,13 +42,12 @@ use crate::compare::{CompareError, compare_computed};
 use crate::hints;
 use crate::models::{GroupModel, Line};
 use crate::panels::{Drawing, PANELS, PanelError};
-use crate::part::{Part, PartError};
+use crate::part::{self, PartError};
 use crate::trace::Trace;
 use columns::Columns;
 use format::{Body, CodeletHead, LineHead, ModelHead, Panel, Report, RunHead, WorkerHead};
 use run::Run;
-use std::fs;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// What can be chosen.
@@ -399,15 +398,7 @@ fn line(line: &Line, [low, high]: [f64; 2]) -> LineHead {
 /// # Errors
 /// [`ReportError::Exists`], unless `replace`, and [`ReportError::Io`]; the target is then as it was.
 pub fn write(path: &Path, page: &str, replace: bool) -> Result<(), ReportError> {
-    check_target(path, replace)?;
-    let (part, mut file) = Part::file(path)?;
-    let written = file.write_all(page.as_bytes()).and_then(|()| file.flush());
-    written.map_err(|source| ReportError::Io {
-        path: part.path().to_owned(),
-        source,
-    })?;
-    drop(file);
-    Ok(part.become_target(replace)?)
+    Ok(part::write_file(path, page.as_bytes(), replace)?)
 }
 
 /// Fails, before any work, where [`write()`] would. A folder is never replaced.
@@ -415,8 +406,5 @@ pub fn write(path: &Path, page: &str, replace: bool) -> Result<(), ReportError> 
 /// # Errors
 /// [`ReportError::Exists`].
 pub fn check_target(path: &Path, replace: bool) -> Result<(), ReportError> {
-    match fs::symlink_metadata(path) {
-        Ok(facts) if facts.is_dir() || !replace => Err(ReportError::Exists { path: path.into() }),
-        _ => Ok(()),
-    }
+    Ok(part::check_file(path, replace)?)
 }
