@@ -36,7 +36,7 @@ def arguments():
     parser.add_argument("--treeqr", metavar="FILE", default=os.environ.get("TREEQR", TARGET / "release" / "treeqr"))
     parser.add_argument("--no-mkl", action="store_true", help="leave MKL out")
     parser.add_argument("--timeout", type=float, default=900.0, metavar="S", help="the most that any run may take [default: 900]")
-    parser.add_argument("--scout-budget", type=float, default=60.0, metavar="S", help="time for choosing settings, by matrix [default: 60]")
+    parser.add_argument("--scout-budget", type=float, default=30.0, metavar="S", help="time for choosing settings, by matrix [default: 30]")
     return parser.parse_args()
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from harness import answers, catalogue, figures, machine, pages, peaks, records, running, summaries, tables  # noqa: E402
-from harness.scouting import Scout, scout_mkl, scout_spqr, worth_repeating  # noqa: E402
+from harness.scouting import PATIENCE, Scout, scout_mkl, scout_spqr, worth_repeating  # noqa: E402
 from harness.settings import Programs, Setting, clean_environment, command  # noqa: E402
 
 X, H = Setting("treeqr", 2, False), Setting("treeqr", 2, True)
@@ -192,7 +192,7 @@ class Scouting(unittest.TestCase):
         scout = self.scout(lambda s: None if s.solver == "mkl" else 4.0 if s.ordering == "metis" else 400.0)
         self.assertEqual({s.ordering for s in worth_repeating(scout)}, {"metis"})
         stopped = [r for r in scout.records if r.get("stopped_after_s")]
-        self.assertTrue(stopped and all(r["stopped_after_s"] == 10.0 for r in stopped))
+        self.assertTrue(stopped and all(r["stopped_after_s"] == PATIENCE * 4.0 for r in stopped))
         self.assertEqual(worth_repeating(self.scout(lambda s: None)), [])
 
     def test_the_budget_leaves_the_rest_untried(self):

@@ -77,7 +77,7 @@ class Runner:
         out, err, told, others = self.raw(argv, env, limit)
         record = {"setting": setting.name, "when": time.strftime("%Y-%m-%dT%H:%M:%S")}
         if told is None:
-            return record | {"error": f"stopped after {limit:.0f} s", "stopped_after_s": limit}
+            return record | {"error": f"stopped after {limit:.3g} s", "stopped_after_s": limit}
         for key in ("wall_s", "user_s", "system_s", "preempted"):
             if key in told:
                 record[key] = told[key]

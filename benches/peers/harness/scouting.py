@@ -9,6 +9,10 @@ from dataclasses import dataclass, field, replace
 from .settings import Setting
 
 ORDERINGS = ("metis", "colamd", "amd", "best")
+#: A setting that takes so many times the best so far is hopeless: it is stopped. Less patience where runs are long.
+PATIENCE, PATIENCE_WHEN_LONG, LONG_S, SHORTEST_CUTOFF_S = 1.7, 1.1, 20.0, 3.0
+#: A peer that takes so many times as long as the other, in total and in the factorization, is not repeated.
+BEHIND = 1.5
 #: A setting that is at most so much slower in its factorization than the fastest is not run beside it for that alone.
 TIE = 1.03
 
@@ -20,7 +24,7 @@ class Scout:
     run: object  # (setting, cutoff_s) -> record
     threads: int
     wide: bool
-    budget_s: float = 60.0
+    budget_s: float = 30.0
     records: list = field(default_factory=list)
     tried: dict = field(default_factory=dict)
     skipped: list = field(default_factory=list)
@@ -32,12 +36,12 @@ class Scout:
         return min(ended, key=lambda pair: pair[0])[1] if ended else None
 
     def cutoff_s(self):
-        """How long a setting may take before it is hopeless: less patience where runs are long."""
+        """How long a setting may take before it is hopeless."""
         best = self.best()
         if best is None:
             return None
         wall = self.tried[best].get("wall_s") or self.tried[best]["total_s"]
-        return max(5.0, 2.5 * wall) if wall < 20.0 else 1.1 * wall
+        return max(SHORTEST_CUTOFF_S, PATIENCE * wall) if wall < LONG_S else PATIENCE_WHEN_LONG * wall
 
     def attempt(self, setting, always=False):
         if setting in self.tried:
@@ -85,8 +89,8 @@ def scout_mkl(scout):
 
 
 def worth_repeating(scout):
-    """Of each peer the best in total, the best in the factorization, and the best of those that keep H; a peer that is 2.5 times
-    slower than the other in both is left at its one run."""
+    """Of each peer the best in total, the best in the factorization, and the best of those that keep H; a peer that is
+    far behind the other in both is left at its one run."""
     chosen = []
     fastest = {key: scout.best(key) for key in ("total_s", "factorize_s")}
     for solver in ("spqr", "mkl"):
@@ -96,7 +100,7 @@ def worth_repeating(scout):
             continue
         factorize = scout.best("factorize_s", own)
         time = lambda key, s: scout.tried[s][key]
-        if all(time(key, s) > 2.5 * time(key, fastest[key]) for key, s in (("total_s", total), ("factorize_s", factorize))):
+        if all(time(key, s) > BEHIND * time(key, fastest[key]) for key, s in (("total_s", total), ("factorize_s", factorize))):
             continue
         chosen.append(total)
         if factorize not in chosen and time("factorize_s", total) > TIE * time("factorize_s", factorize):
