@@ -7,6 +7,7 @@ Takes a release build of treeqr, gives one JSON file with every run and a Markdo
 import argparse
 import json
 import os
+import signal
 import sys
 from pathlib import Path
 
@@ -162,6 +163,8 @@ def keep(data, out):
 
 def main():
     args = arguments()
+    # As Ctrl-C: what runs is stopped, too.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("bench-peers: terminated"))
     out = Path(args.out) if args.out else TARGET / "peers" / "peers.json"
     try:
         if args.source:

@@ -232,7 +232,7 @@ class Tables(unittest.TestCase):
     def test_a_peer_without_an_answer_is_not_the_best(self):
         bad = result(scouts=[record(MKL, 0.1, norm_x=float("inf"))], runs=[record(X, 1.0), record(SPQR, 3.0)])
         self.assertEqual(bad["summary"]["best"]["any"]["total_s"]["peer"], SPQR.name)
-        self.assertIn("| failed |", tables.total_table([bad]))
+        self.assertIn("| x not finite |", tables.total_table([bad]))
 
     def test_the_report_says_all(self):
         data = {

@@ -61,8 +61,10 @@ def failures(settings, solver):
     if not own:
         return "not run"
     said = [remark for told in own for remark in told["remarks"]]
-    if any("stopped" in remark for remark in said):
+    if any(remark.startswith("stopped") for remark in said):
         return "stopped, too slow"
+    if any("not finite" in remark for remark in said):
+        return "x not finite"
     return "failed" if said else "–"
 
 
