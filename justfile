@@ -48,6 +48,11 @@ bench-always-on *arguments:
 bench-read *entries:
     cargo bench -p treeqr-matrices --bench read -- {{entries}}
 
+# treeqr beside SuiteSparseQR and MKL (benches/peers/README.md), a quiet machine wanted; `just bench-peers --matrices TF15,lp-20000 --reps 3`
+bench-peers *arguments:
+    cargo build --release -p treeqr
+    python3 benches/peers/peers.py {{arguments}}
+
 # The runs behind docs/schedulers.md, two cores and a quiet machine wanted; `just findings 3` for fewer repetitions
 findings reps="11":
     cargo build --release -p treeqr

@@ -147,6 +147,10 @@ pub struct SolveArgs {
     /// eps times the largest norm of a column]
     #[arg(long, value_name = "SIZE", value_parser = rank_tolerance)]
     pub rank_tolerance: Option<f64>,
+    /// Keep Q to the end where x does not need it, as a program does that solves for more right-hand sides later: for times
+    /// and memory of that. A wide A needs it, mixed precision never keeps it
+    #[arg(long)]
+    pub keep_q: bool,
     #[command(flatten)]
     pub analysis: AnalysisArgs,
     #[command(flatten)]

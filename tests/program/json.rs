@@ -151,6 +151,20 @@ fn nonzeros_of_dense_factors() {
     assert_eq!(done["nnz_h"], (0..n).map(|j| m - j).sum::<usize>());
 }
 
+/// x is the same; the memory at the peak is larger by Q, and as predicted.
+#[test]
+fn q_is_kept_when_asked_for() {
+    let run = |more: &[&str]| {
+        let fixed = ["solve", "gallery:grid3d-8", "--json", "--threads", "1"];
+        json([&fixed[..], more].concat())
+    };
+    let (without, with) = (run(&[]), run(&["--keep-q"]));
+    assert_eq!(with["solution_norm"], without["solution_norm"]);
+    assert_eq!(with["peak_bytes"], with["predicted_peak_bytes"]);
+    let peak = |of: &Value| of["peak_bytes"].as_u64().expect("bytes");
+    assert!(peak(&with) > peak(&without), "{with} {without}");
+}
+
 #[test]
 fn info_tells_what_the_matrix_is() {
     let folder = crate::command::Folder::new();

@@ -58,6 +58,7 @@ pub fn solve_in<N: Numbers>(args: &SolveArgs) -> Result<Outcome, Failure> {
     let mut factor = args.run.options(args.analysis.threads.into());
     factor.tolerance = args.rank_tolerance;
     factor.deficient = args.solution.into();
+    factor.keep_q = args.keep_q;
 
     let bar = Bar::new();
     bar.phase("reading");
