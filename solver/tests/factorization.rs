@@ -54,7 +54,7 @@ fn check<T: FactorScalar>(name: &str, a: &Csc<T>, o: &Options) {
 #[test]
 fn qr_of_random_patterns() {
     for (s, (m, n, extra)) in shapes().into_iter().enumerate() {
-        for ordering in ["natural", "colamd", "metis"] {
+        for ordering in ["natural", "colamd", "metis", "nd"] {
             for (tiles, mut o) in tilings() {
                 o.ordering = ordering.into();
                 let a: Csc<f64> = random(s as u64, m, n, extra);

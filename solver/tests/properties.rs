@@ -49,7 +49,8 @@ fn tiles() -> impl Strategy<Value = Options> {
         Just("natural"),
         Just("colamd"),
         Just("amd"),
-        Just("metis")
+        Just("metis"),
+        Just("nd")
     ];
     let sizes = prop_oneof![
         Just(None),

@@ -3,13 +3,18 @@
 //! METIS keeps the state of its random numbers in a global: a lock around the call keeps the ordering of a matrix the
 //! same whatever else the process does.
 
-use super::{OrderingInput, graph};
+use super::OrderingInput;
+use super::graph::{Graph, column_intersection};
 use crate::error::AnalyseError;
 use std::sync::Mutex;
 
 pub(super) fn order(input: &OrderingInput<'_>) -> Result<Vec<u32>, AnalyseError> {
-    let n = input.cols.ncols();
-    let g = graph::column_intersection(input);
+    of_graph(&column_intersection(input))
+}
+
+/// An elimination order of a graph.
+pub(super) fn of_graph(g: &Graph) -> Result<Vec<u32>, AnalyseError> {
+    let n = g.start.len() - 1;
     if g.neighbours.is_empty() {
         return Ok((0..n as u32).collect());
     }

@@ -6,6 +6,7 @@
 mod amd;
 mod auto;
 mod colamd;
+mod dissection;
 mod graph;
 mod metis;
 mod natural;
@@ -49,8 +50,13 @@ pub const ORDERINGS: &[OrderingEntry] = &[
         compute: amd::order,
     },
     OrderingEntry {
+        name: "nd",
+        about: "nested dissection on the graph of A'A, on all cores: best for large meshes",
+        compute: dissection::order,
+    },
+    OrderingEntry {
         name: "metis",
-        about: "nested dissection on the graph of A'A: best for large meshes",
+        about: "nested dissection on the graph of A'A by METIS, on one core",
         compute: metis::order,
     },
     OrderingEntry {

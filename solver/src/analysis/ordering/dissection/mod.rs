@@ -1,0 +1,88 @@
+//! Nested dissection (George 1973) on the graph of W22' W22, both halves of every cut at the same time.
+//!
+//! The graph is compressed, then cut by small vertex separators, which come last in the order, until the parts are small enough for
+//! minimum degree. The result depends on the graph alone: not on the number of threads.
+//!
+//! ```text
+//!   compress -> dissect: separator (coarsen, refine) -> halves ... -> leaf
+//! ```
+
+mod coarsen;
+mod compress;
+mod graph;
+mod heap;
+mod leaf;
+mod refine;
+mod separator;
+#[cfg(test)]
+mod tests;
+
+use super::OrderingInput;
+use super::graph::{Graph, column_intersection};
+use crate::error::AnalyseError;
+use graph::Weighted;
+
+/// Parts with no more vertices are ordered by minimum degree.
+const LEAF: usize = 100;
+/// The halves of parts with more vertices are dissected at the same time.
+const PARALLEL: usize = 1000;
+
+pub(super) fn order(input: &OrderingInput<'_>) -> Result<Vec<u32>, AnalyseError> {
+    Ok(of_graph(&column_intersection(input)))
+}
+
+/// An elimination order of a graph.
+pub(super) fn of_graph(g: &Graph) -> Vec<u32> {
+    let compressed = compress::compress(&g.start, &g.neighbours);
+    let whole = &compressed.graph;
+    let mut groups = vec![0u32; whole.len()];
+    let part = Part {
+        graph: whole.clone(),
+        ids: (0..whole.len() as u32).collect(),
+    };
+    dissect(whole, part, 1, &mut groups);
+    let members = groups.iter().flat_map(|&k| compressed.members(k));
+    members.copied().collect()
+}
+
+/// A subgraph, and the numbers that its vertices have in the whole, increasing.
+struct Part {
+    graph: Weighted,
+    ids: Vec<u32>,
+}
+
+/// Writes the vertices of the part into `out`. The seed is the part's number in the tree of cuts.
+fn dissect(whole: &Weighted, part: Part, seed: u64, out: &mut [u32]) {
+    let n = part.graph.len();
+    if n <= LEAF {
+        leaf::order(whole, &part.ids, out);
+        return;
+    }
+    let split = separator::separate(&part.graph, seed);
+    let [a, b] = part.graph.halves(&split.side).map(|(graph, local)| {
+        let ids = local.iter().map(|&k| part.ids[k as usize]).collect();
+        Part { graph, ids }
+    });
+    if a.ids.len().max(b.ids.len()) == n {
+        // No cut was found, as on a part that is all but complete.
+        out.copy_from_slice(&part.ids);
+        return;
+    }
+    let (first, rest) = out.split_at_mut(a.ids.len());
+    let (second, last) = rest.split_at_mut(b.ids.len());
+    let between = (0..n as u32).filter(|&v| split.in_separator(v));
+    for (place, v) in last.iter_mut().zip(between) {
+        *place = part.ids[v as usize];
+    }
+    drop((part, split));
+    let seeds = [seed.wrapping_mul(2), seed.wrapping_mul(2).wrapping_add(1)];
+    if n > PARALLEL {
+        rayon::join(
+            || dissect(whole, a, seeds[0], first),
+            || dissect(whole, b, seeds[1], second),
+        );
+    } else {
+        dissect(whole, a, seeds[0], first);
+        dissect(whole, b, seeds[1], second);
+    }
+}

@@ -1,0 +1,183 @@
+//! A vertex separator made smaller by moving vertices out of it.
+//!
+//! Passes as those of Fiduccia and Mattheyses (1982), for vertex separators (Ashcraft and Liu 1997; Hendrickson and Rothberg 1998):
+//! a vertex of the separator moves to one side, its neighbours on the other side come in. A pass goes to one side only: it pushes
+//! the separator through the graph, far beyond moves that make it worse; those after the best are taken back. How far decides much:
+//! on the 7-point grid of 44^3 the fill of a whole ordering went from that of METIS to 0.6 of its flops.
+
+use super::graph::Weighted;
+use super::heap::Heap;
+
+/// The value of [`Split::side`] for the separator.
+pub(crate) const SEPARATOR: u8 = 2;
+
+/// A pass ends after so many moves without success, times the vertices of the separator.
+const PATIENCE: usize = 10;
+
+/// Vertices in two sides, with no edge between them, and a separator.
+#[derive(Clone, Debug)]
+pub(crate) struct Split {
+    /// 0, 1, or [`SEPARATOR`].
+    pub side: Vec<u8>,
+    /// Weights of the three.
+    pub weight: [u64; 3],
+}
+
+impl Split {
+    pub fn new(g: &Weighted, side: Vec<u8>) -> Self {
+        let mut weight = [0; 3];
+        for (&s, &w) in side.iter().zip(&g.weight) {
+            weight[usize::from(s)] += u64::from(w);
+        }
+        Split { side, weight }
+    }
+
+    pub fn in_separator(&self, v: u32) -> bool {
+        self.side[v as usize] == SEPARATOR
+    }
+
+    /// Puts v on a side, or into the separator.
+    pub fn put(&mut self, g: &Weighted, v: u32, side: u8) {
+        let before = std::mem::replace(&mut self.side[v as usize], side);
+        let weight = u64::from(g.weight[v as usize]);
+        self.weight[usize::from(before)] -= weight;
+        self.weight[usize::from(side)] += weight;
+    }
+
+    /// Less is better: the weight of the separator, then the difference of the sides.
+    pub fn cost(&self) -> (u64, u64) {
+        (self.weight[2], self.weight[0].abs_diff(self.weight[1]))
+    }
+}
+
+/// Buffers of [`refine`].
+pub(crate) struct Refiner {
+    /// The separator by gain: the weight that a vertex takes off it.
+    queue: Heap,
+    /// Weight of the neighbours on the other side, for vertices of the separator.
+    behind: Vec<i64>,
+    moves: Vec<u32>,
+    /// What each move pulled in: up to the end at its number.
+    pulled: Vec<u32>,
+    pulled_end: Vec<usize>,
+}
+
+impl Refiner {
+    pub fn new(n: usize) -> Self {
+        Refiner {
+            queue: Heap::new(n),
+            behind: vec![0; n],
+            moves: Vec::new(),
+            pulled: Vec::new(),
+            pulled_end: Vec::new(),
+        }
+    }
+
+    /// Makes the separator smaller, with sides no heavier than `most`: passes towards one side and the other in turns, until two in
+    /// a row find nothing, or `passes` to either side are done.
+    pub fn refine(&mut self, g: &Weighted, split: &mut Split, most: u64, passes: usize) {
+        let all = 0..g.len() as u32;
+        let mut separator: Vec<u32> = all.filter(|&v| split.in_separator(v)).collect();
+        // The lighter side first.
+        let first = u8::from(split.weight[1] < split.weight[0]);
+        let mut idle = 0;
+        for pass in 0..2 * passes as u8 {
+            let better = self.pass(g, split, &mut separator, most, (first + pass) % 2);
+            idle = if better { 0 } else { idle + 1 };
+            if idle == 2 {
+                break;
+            }
+        }
+    }
+
+    /// One pass towards the side `to`; whether it found a better one. `separator` lists the separator.
+    fn pass(
+        &mut self,
+        g: &Weighted,
+        split: &mut Split,
+        separator: &mut Vec<u32>,
+        most: u64,
+        to: u8,
+    ) -> bool {
+        self.moves.clear();
+        self.pulled.clear();
+        self.pulled_end.clear();
+        for &v in separator.iter() {
+            let behind = weight_on(g, split, v, 1 - to);
+            self.behind[v as usize] = behind;
+            self.queue.set(v, i64::from(g.weight[v as usize]) - behind);
+        }
+        let mut best = (split.cost(), 0);
+        let patience = (PATIENCE * separator.len()).max(40);
+        while let Some((_, v)) = self.queue.peek() {
+            self.queue.remove(v);
+            if split.weight[usize::from(to)] + u64::from(g.weight[v as usize]) > most {
+                continue;
+            }
+            self.apply(g, split, v, to);
+            let cost = split.cost();
+            if cost < best.0 {
+                best = (cost, self.moves.len());
+            } else if self.moves.len() - best.1 > patience {
+                break;
+            }
+        }
+        self.queue.clear();
+        self.take_back(g, split, to, best.1);
+        // All that was in the separator at some time of this pass, each once: it went in by way of one list only.
+        separator.extend_from_slice(&self.pulled);
+        separator.retain(|&v| split.in_separator(v));
+        best.1 > 0
+    }
+
+    /// Moves v out of the separator to the side `to`; its neighbours on the other side come in.
+    fn apply(&mut self, g: &Weighted, split: &mut Split, v: u32, to: u8) {
+        split.put(g, v, to);
+        self.moves.push(v);
+        let other = 1 - to;
+        for &u in g.of(v) {
+            if split.side[u as usize] != other {
+                continue;
+            }
+            split.put(g, u, SEPARATOR);
+            self.pulled.push(u);
+            let weight = i64::from(g.weight[u as usize]);
+            let mut behind = 0;
+            for &x in g.of(u) {
+                if split.in_separator(x) {
+                    self.behind[x as usize] -= weight;
+                    let gain = i64::from(g.weight[x as usize]) - self.behind[x as usize];
+                    self.queue.change(x, gain);
+                } else if split.side[x as usize] == other {
+                    behind += i64::from(g.weight[x as usize]);
+                }
+            }
+            self.behind[u as usize] = behind;
+            self.queue.set(u, weight - behind);
+        }
+        self.pulled_end.push(self.pulled.len());
+    }
+
+    /// Takes back the moves from number `from` on.
+    fn take_back(&mut self, g: &Weighted, split: &mut Split, to: u8, from: usize) {
+        for k in (from..self.moves.len()).rev() {
+            split.put(g, self.moves[k], SEPARATOR);
+            let begin = if k == 0 { 0 } else { self.pulled_end[k - 1] };
+            for &u in &self.pulled[begin..self.pulled_end[k]] {
+                split.put(g, u, 1 - to);
+            }
+        }
+        let kept = if from == 0 {
+            0
+        } else {
+            self.pulled_end[from - 1]
+        };
+        self.pulled.truncate(kept);
+    }
+}
+
+/// Weight of the neighbours of v on a side.
+fn weight_on(g: &Weighted, split: &Split, v: u32, side: u8) -> i64 {
+    let there = g.of(v).iter().filter(|&&u| split.side[u as usize] == side);
+    there.map(|&u| i64::from(g.weight[u as usize])).sum()
+}

@@ -1,0 +1,247 @@
+//! Each part against what it must hold: separators separate, refinement never loses, leaves are of minimum degree, fill has the
+//! order of the theory.
+
+use super::super::graph::Graph;
+use super::compress::compress;
+use super::graph::{Random, Weighted};
+use super::heap::Heap;
+use super::refine::{Refiner, SEPARATOR, Split};
+use super::{leaf, of_graph, separator};
+use std::collections::{BTreeMap, BTreeSet};
+
+fn graph(n: usize, edges: impl IntoIterator<Item = (usize, usize)>) -> Graph {
+    let mut lists = vec![BTreeSet::new(); n];
+    for (a, b) in edges.into_iter().filter(|(a, b)| a != b) {
+        lists[a].insert(b as u32);
+        lists[b].insert(a as u32);
+    }
+    let mut g = Graph {
+        start: vec![0],
+        neighbours: Vec::new(),
+    };
+    for list in lists {
+        g.neighbours.extend(list);
+        g.start.push(g.neighbours.len());
+    }
+    g
+}
+
+/// k x k points with their four neighbours.
+fn grid(k: usize) -> Graph {
+    let right = (0..k * k).filter(|v| v % k + 1 < k).map(|v| (v, v + 1));
+    let down = (0..k * k - k).map(|v| (v, v + k));
+    graph(k * k, right.chain(down))
+}
+
+fn random_graph(random: &mut Random) -> Graph {
+    let n = 2 + random.below(400);
+    let edges: Vec<_> = (0..random.below(5 * n))
+        .map(|_| {
+            // Few hubs, many leaves.
+            let b = random.below(n);
+            (
+                random.below(n),
+                if random.below(3) == 0 { b % 7 } else { b },
+            )
+        })
+        .map(|(a, b)| (a, b.min(n - 1)))
+        .collect();
+    graph(n, edges)
+}
+
+fn weighted(g: &Graph) -> Weighted {
+    compress(&g.start, &g.neighbours).graph
+}
+
+/// Entries of the Cholesky factor, the diagonal included, by playing the elimination.
+fn fill(g: &Graph, order: &[u32]) -> usize {
+    let n = order.len();
+    let mut lists: Vec<BTreeSet<u32>> = (0..n)
+        .map(|v| {
+            g.neighbours[g.start[v]..g.start[v + 1]]
+                .iter()
+                .copied()
+                .collect()
+        })
+        .collect();
+    let mut entries = 0;
+    for &v in order {
+        let around: Vec<u32> = std::mem::take(&mut lists[v as usize]).into_iter().collect();
+        entries += 1 + around.len();
+        for &u in &around {
+            lists[u as usize].remove(&v);
+            lists[u as usize].extend(around.iter().filter(|&&w| w != u));
+        }
+    }
+    entries
+}
+
+#[test]
+fn orders_are_permutations_and_the_same_on_any_number_of_threads() {
+    let mut random = Random::new(1);
+    let mut graphs: Vec<Graph> = (0..40).map(|_| random_graph(&mut random)).collect();
+    graphs.push(grid(70));
+    graphs.push(graph(1, []));
+    graphs.push(graph(500, []));
+    graphs.push(graph(
+        300,
+        (0..300).flat_map(|a| (0..a).map(move |b| (a, b))),
+    ));
+    let pool = |threads| {
+        let builder = rayon::ThreadPoolBuilder::new().num_threads(threads);
+        builder.build().expect("threads")
+    };
+    let (one, four) = (pool(1), pool(4));
+    for g in &graphs {
+        let order = one.install(|| of_graph(g));
+        assert_eq!(order, four.install(|| of_graph(g)));
+        let mut sorted = order;
+        sorted.sort_unstable();
+        assert!(sorted.iter().copied().eq(0..g.start.len() as u32 - 1));
+    }
+}
+
+#[test]
+fn separators_separate_and_keep_a_balance() {
+    let mut random = Random::new(2);
+    for seed in 0..60 {
+        let g = weighted(&random_graph(&mut random));
+        if g.len() < 3 {
+            continue;
+        }
+        let split = separator::separate(&g, seed);
+        for v in 0..g.len() as u32 {
+            for &u in g.of(v) {
+                let sides = [split.side[v as usize], split.side[u as usize]];
+                assert!(
+                    sides != [0, 1] && sides != [1, 0],
+                    "{v} and {u} are adjacent"
+                );
+            }
+        }
+        assert_eq!(split.weight, Split::new(&g, split.side.clone()).weight);
+    }
+    // The best cut of a grid is a line; a good one is not much longer.
+    let split = separator::separate(&weighted(&grid(64)), 1);
+    assert!(split.weight[2] <= 72, "{:?}", split.weight);
+    assert!(split.weight[0].max(split.weight[1]) <= 64 * 64 * 6 / 10);
+}
+
+#[test]
+fn refinement_never_makes_a_separator_worse() {
+    let mut random = Random::new(3);
+    for _ in 0..100 {
+        let g = weighted(&random_graph(&mut random));
+        // Every vertex beside side 0 is in the separator.
+        let mut side: Vec<u8> = (0..g.len()).map(|_| random.below(2) as u8).collect();
+        for v in 0..g.len() as u32 {
+            let beside = g.of(v).iter().any(|&u| side[u as usize] == 0);
+            if side[v as usize] == 1 && beside {
+                side[v as usize] = SEPARATOR;
+            }
+        }
+        let mut split = Split::new(&g, side);
+        let before = split.cost();
+        Refiner::new(g.len()).refine(&g, &mut split, g.total(), 3);
+        assert!(split.cost() <= before);
+        assert_eq!(split.weight, Split::new(&g, split.side.clone()).weight);
+        for v in 0..g.len() as u32 {
+            let apart = |u: &u32| split.side[v as usize] + split.side[*u as usize] != 1;
+            assert!(g.of(v).iter().all(apart));
+        }
+    }
+}
+
+#[test]
+fn a_leaf_is_in_an_order_of_minimum_degree() {
+    let mut random = Random::new(4);
+    for _ in 0..30 {
+        let g = random_graph(&mut random);
+        let whole = weighted(&g);
+        let inside: Vec<u32> = (0..whole.len() as u32)
+            .filter(|_| random.below(3) > 0)
+            .collect();
+        let mut order = vec![0; inside.len()];
+        leaf::order(&whole, &inside, &mut order);
+        let mut lists: Vec<BTreeSet<u32>> = (0..whole.len() as u32)
+            .map(|v| whole.of(v).iter().copied().collect())
+            .collect();
+        let mut left: BTreeSet<u32> = inside.iter().copied().collect();
+        for &v in &order {
+            let degree = |v: &u32| lists[*v as usize].len();
+            let least = left.iter().map(degree).min();
+            assert_eq!(Some(degree(&v)), least);
+            left.remove(&v);
+            let around = std::mem::take(&mut lists[v as usize]);
+            for &u in &around {
+                lists[u as usize].extend(around.iter().filter(|&&w| w != u));
+                lists[u as usize].remove(&v);
+            }
+        }
+        assert!(left.is_empty());
+    }
+}
+
+#[test]
+fn groups_have_the_same_neighbours() {
+    // Three unknowns at every point of a grid, all of them coupled with those of the neighbours.
+    let points = grid(9);
+    let n = points.start.len() - 1;
+    let couple = |a: usize, b: usize| (0..9).map(move |k| (3 * a + k / 3, 3 * b + k % 3));
+    let edges = (0..n).flat_map(|a| {
+        let others = points.neighbours[points.start[a]..points.start[a + 1]].iter();
+        let with_self = others.map(|&b| b as usize).chain([a]);
+        with_self
+            .flat_map(move |b| couple(a, b))
+            .collect::<Vec<_>>()
+    });
+    let g = graph(3 * n, edges);
+    let compressed = compress(&g.start, &g.neighbours);
+    assert_eq!(compressed.graph.weight, vec![3; n]);
+    assert_eq!(compressed.graph.neighbours.len(), points.neighbours.len());
+    for k in 0..n as u32 {
+        assert_eq!(compressed.members(k), [3 * k, 3 * k + 1, 3 * k + 2]);
+    }
+    // Nothing to compress.
+    assert_eq!(weighted(&points).len(), n);
+}
+
+#[test]
+fn fill_of_grids_is_n_log_n() {
+    // George 1973: 7.75 n log2 n for the nested dissection of a k x k grid; minimum degree in the leaves makes it less.
+    for k in [15, 31, 60] {
+        let g = grid(k);
+        let n = (k * k) as f64;
+        let entries = fill(&g, &of_graph(&g)) as f64;
+        assert!(entries < 3.5 * n * n.log2(), "{entries} for k = {k}");
+        // Better than the rows as they come, k + 1 entries a column.
+        assert!(k < 31 || entries < 0.75 * n * (k as f64 + 1.0));
+    }
+}
+
+#[test]
+fn a_heap_gives_the_largest_whatever_changes() {
+    let mut random = Random::new(5);
+    let mut heap = Heap::new(50);
+    let mut model: BTreeMap<u32, i64> = BTreeMap::new();
+    for _ in 0..5000 {
+        let (v, gain) = (random.below(50) as u32, random.below(20) as i64 - 10);
+        match random.below(4) {
+            0 => {
+                heap.remove(v);
+                model.remove(&v);
+            }
+            1 => {
+                heap.change(v, gain);
+                model.entry(v).and_modify(|g| *g = gain);
+            }
+            _ => {
+                heap.set(v, gain);
+                model.insert(v, gain);
+            }
+        }
+        assert_eq!(heap.peek(), model.iter().map(|(&v, &g)| (g, v)).max());
+    }
+    heap.clear();
+    assert_eq!(heap.peek(), None);
+}
