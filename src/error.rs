@@ -1,6 +1,7 @@
 //! One error for all that can go wrong between a file and x. The parts keep their own types; this one holds them.
 
 use crate::posed::PosedError;
+use crate::stored::LoadFactorsError;
 use treeqr_matrices::gallery::GalleryError;
 use treeqr_matrices::{LoadError, ReadError, SparseError, WriteError};
 use treeqr_runtime::UnknownScheduler;
@@ -23,6 +24,8 @@ pub enum Error {
     Analyse(#[from] AnalyseError),
     /// A matrix that could not be factorized, or a right-hand side that could not be solved for.
     Solve(#[from] SolveError),
+    /// A file of factors that could not be loaded.
+    LoadFactors(#[from] LoadFactorsError),
     /// Weights or a damping that make no least-squares problem.
     Posed(#[from] PosedError),
 }

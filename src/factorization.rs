@@ -16,6 +16,7 @@ pub struct Factorization<T> {
     factors: Factors<T>,
     run: Run,
     solve: SolveOptions,
+    options: FactorOptions,
 }
 
 /// Factorizes A = Q R (A^H = Q R for a wide A) and keeps Q, whatever `options.keep_q` says.
@@ -51,6 +52,7 @@ pub fn factorize_watched<T: FactorScalar>(
         factors,
         run,
         solve,
+        options,
     })
 }
 
@@ -98,7 +100,74 @@ impl<T: FactorScalar> Factorization<T> {
         }
     }
 
+    /// Factorizes `a`, a matrix with other values in the same places, into the memory of these factors, with the options that they
+    /// were made with; nothing is analysed again. The result is bitwise that of [`factorize`].
+    ///
+    /// The memory of the fronts is kept from here on. It is from the beginning, and then even the first refactorization needs none from
+    /// the system, if [`FactorOptions::keep_storage`] was set. See [`Factors::refactorize`].
+    ///
+    /// ```
+    /// use treeqr::matrices::gallery;
+    /// use treeqr::{Csc, FactorOptions, Options, analyse, factorize};
+    ///
+    /// let network = gallery::make("survey-20x10")?;
+    /// let (mut a, b) = (network.matrix, network.rhs.expect("a survey has observations"));
+    /// let symbolic = analyse(a.pattern(), &Options::default())?;
+    /// let mut factorization = factorize(&symbolic, &a, &FactorOptions::default())?;
+    /// let x = factorization.solve(&b)?;
+    /// for step in 0..3 {
+    ///     let values = a.values().iter().map(|v| 2.0 * v).collect();
+    ///     a = Csc::new(a.pattern().clone(), values)?;
+    ///     factorization.refactorize(&a)?;
+    ///     assert!((factorization.solve(&b)?[0] * f64::powi(2.0, step + 1) - x[0]).abs() < 1e-9);
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`factorize`]. Whatever the error, the old factors are gone then: solves give
+    /// [`SolveError::NoFactors`](crate::SolveError::NoFactors) until a refactorization succeeds.
+    pub fn refactorize(&mut self, a: &Csc<T>) -> Result<(), Error> {
+        let options = self.options.clone();
+        self.refactorize_watched(a, &options, &Progress::default())
+    }
+
+    /// As [`Self::refactorize`], with other options from here on, for another thread to see how far it has come. Q is kept.
+    ///
+    /// # Errors
+    /// As [`Self::refactorize`]. [`Progress::take_unfinished`] then has what was recorded.
+    pub fn refactorize_watched(
+        &mut self,
+        a: &Csc<T>,
+        options: &FactorOptions,
+        progress: &Progress,
+    ) -> Result<(), Error> {
+        self.solve = SolveOptions::from(options);
+        self.options = FactorOptions {
+            keep_q: true,
+            ..options.clone()
+        };
+        let factors = &mut self.factors;
+        let shape = RunShape::of::<T>(0, true);
+        let mut session = Session::new(progress, shape, factors.symbolic().predict(shape));
+        let watched = session.begin(RunKind::Factorize);
+        match factors.refactorize(a, &[], &self.options, &watched) {
+            Ok(done) => {
+                let record = session.close();
+                self.run = Run::new(record, done.stats, done.priorities, done.tolerance);
+                Ok(())
+            }
+            Err(error) => {
+                session.fail();
+                Err(error.into())
+            }
+        }
+    }
+
     /// The rank of A, and what it was decided by.
+    ///
+    /// # Panics
+    /// When the last refactorization failed.
     pub fn rank(&self) -> &Rank {
         self.factors.rank_details()
     }
@@ -113,7 +182,7 @@ impl<T: FactorScalar> Factorization<T> {
         self.factors.symbolic()
     }
 
-    /// What it took.
+    /// What it took, or the last refactorization that succeeded.
     pub fn run(&self) -> &Run {
         &self.run
     }

@@ -68,6 +68,7 @@ mod run;
 #[doc(hidden)]
 pub mod shared;
 mod solution;
+mod stored;
 mod trace;
 mod watch;
 
@@ -87,6 +88,7 @@ pub use posed::{Posed, PosedError, Terms, r_squared, weighted_residual};
 pub use progress::{Progress, RecordOptions};
 pub use run::{Record, Run, RunKind, SystemRecord};
 pub use solution::{Settings, Solution, solve, solve_analysed, solve_then};
+pub use stored::{LoadFactorsError, load_factors, save_factors};
 pub use trace::{TraceNotes, fingerprint, graph_trace, trace};
 pub use treeqr_matrices::{Csc, Dense, Pattern, Scalar, c32, c64, read_dense, read_sparse};
 pub use treeqr_runtime::Config;

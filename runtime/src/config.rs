@@ -7,6 +7,7 @@ use crate::faults::Faults;
 use crate::machine::{DeviceSpec, LinkStats};
 use crate::models::{ModelReport, ModelStore};
 use crate::schedulers::{self, SchedulerEntry};
+use crate::store::Allocations;
 use crate::throttle::Limit;
 use crate::topology;
 use std::num::NonZeroUsize;
@@ -90,6 +91,8 @@ pub struct RunStats {
     pub flush_denormals: bool,
     /// The most bytes that lay in the store on the host during the run, what was there before included.
     pub peak_bytes: u64,
+    /// Where the buffers that tasks took came from.
+    pub allocations: Allocations,
     /// The most tasks that were submitted and not done at the same time, as the submission sees it now and then.
     pub peak_tasks: u64,
     /// How often the submission waited: the window was full, or the application waited for memory.

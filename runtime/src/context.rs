@@ -6,7 +6,7 @@
 use crate::codelet::TaskFailure;
 use crate::spec::{Access, Handle, TaskId, TaskSpec, WorkerId};
 use crate::store::{
-    Change, MemoryNode, OutOfMemory, ReadBuffer, ScatterBuffer, SharedStore, WriteBuffer,
+    Change, Fill, MemoryNode, OutOfMemory, ReadBuffer, ScatterBuffer, SharedStore, WriteBuffer,
 };
 use bytemuck::Pod;
 use std::cell::{Cell, RefCell};
@@ -30,6 +30,8 @@ pub(crate) trait MemorySink {
     fn changed(&mut self, task: TaskId, spec: &TaskSpec, handle: Handle, change: Change);
     /// Whether the allocation that is about to happen shall fail, on purpose.
     fn refuses(&self) -> bool;
+    /// Whether buffers that will be overwritten are filled with NaN first, on purpose.
+    fn poisons(&self) -> bool;
 }
 
 impl<'t> TaskContext<'t> {
@@ -116,12 +118,34 @@ impl<'t> TaskContext<'t> {
     /// If `handle` is not among the task's accesses as `Write` or `ReadWrite`, if the task holds its buffer, or if it runs
     /// on a device.
     pub fn allocate(&self, handle: Handle, bytes: usize) -> Result<(), OutOfMemory> {
+        self.allocate_filled(handle, bytes, Fill::Zeros)
+    }
+
+    /// As [`Self::allocate`], for a task that writes the whole buffer: nothing is cleared, and the buffer holds what one before it
+    /// has left, or zeros. [`Faults::poison`](crate::Faults::poison) finds out who promised too much.
+    ///
+    /// # Errors
+    /// If there is no memory.
+    ///
+    /// # Panics
+    /// As [`Self::allocate`].
+    pub fn allocate_for_overwrite(&self, handle: Handle, bytes: usize) -> Result<(), OutOfMemory> {
+        let poisons = self.changes.borrow().poisons();
+        let fill = if poisons {
+            Fill::Poison
+        } else {
+            Fill::Anything
+        };
+        self.allocate_filled(handle, bytes, fill)
+    }
+
+    fn allocate_filled(&self, handle: Handle, bytes: usize, fill: Fill) -> Result<(), OutOfMemory> {
         self.owned(handle, "allocate");
         let mut sink = self.changes.borrow_mut();
         if sink.refuses() {
             return Err(OutOfMemory { bytes });
         }
-        self.store.allocate(handle, bytes, |change| {
+        self.store.allocate(handle, bytes, fill, |change| {
             sink.changed(self.id, self.spec, handle, change);
         })
     }

@@ -16,6 +16,9 @@ pub struct Faults {
     pub slow_worker: Option<(usize, u32)>,
     /// This allocation of a buffer by a task fails, counted from 0 as they happen, over all workers.
     pub fail_allocation: Option<u64>,
+    /// What a task takes with [`TaskContext::allocate_for_overwrite`](crate::TaskContext::allocate_for_overwrite) is filled with bytes
+    /// 0xFF first, NaN in every format. No result depends on it, unless a task does not write all of such a buffer.
+    pub poison: bool,
 }
 
 /// The faults of one run, at work.
@@ -56,6 +59,11 @@ impl ActiveFaults {
 
     fn slow(&self, worker: usize) -> Option<(usize, u32)> {
         self.faults.slow_worker.filter(|slow| slow.0 == worker)
+    }
+
+    /// Whether buffers that are to be overwritten hold NaN first.
+    pub(crate) fn poison(&self) -> bool {
+        self.faults.poison
     }
 
     /// Whether the allocation that is about to happen shall fail.

@@ -110,7 +110,8 @@ pub use schedulers::{
 pub use smallvec::{SmallVec, smallvec};
 pub use spec::{Access, Accesses, CodeletId, Handle, TaskId, TaskSpec, WorkerId};
 pub use store::{
-    ALIGNMENT, DataStore, MemoryNode, OutOfMemory, ReadBuffer, ScatterBuffer, WriteBuffer,
+    ALIGNMENT, Allocations, DataStore, MemoryNode, OutOfMemory, ReadBuffer, ScatterBuffer,
+    WriteBuffer,
 };
 pub use task::{ReadyTask, Task};
 pub use throttle::Limit;

@@ -107,6 +107,104 @@ fn memory_is_zeroed_and_counted() {
 }
 
 #[test]
+fn freed_memory_serves_again_and_never_makes_the_peak_higher() {
+    // A capacity of the pool, so that bounds are met to the byte.
+    const SIZE: usize = 10_240;
+    let h: Vec<_> = (0..12).map(Handle).collect();
+    let accesses: Vec<_> = h.iter().map(|&h| (h, Access::Write)).collect();
+    let mut store = DataStore::new(12);
+    let small = h[0];
+    let stats = one_task(&mut store, &accesses, |context| {
+        for round in 0..3 {
+            for (i, &handle) in h[..10].iter().enumerate() {
+                context.allocate(handle, SIZE)?;
+                let mut buffer = context.write::<u8>(i);
+                assert!(buffer.iter().all(|&x| x == 0), "round {round}");
+                buffer.fill(7);
+            }
+            h.iter().for_each(|&handle| context.free(handle));
+        }
+        // Who does not ask for zeros gets what the last one left.
+        context.allocate_for_overwrite(small, SIZE)?;
+        assert!(context.write::<u8>(0).iter().all(|&x| x == 7));
+        Ok(())
+    })
+    .unwrap();
+    assert_eq!(
+        (stats.allocations.fresh, stats.allocations.recycled),
+        (10, 21)
+    );
+    assert_eq!(stats.peak_bytes, 10 * SIZE as u64);
+    let held = |store: &DataStore| store.bytes() + store.pooled_bytes();
+    assert!(store.pooled_bytes() > 8 * SIZE as u64 && held(&store) <= 10 * SIZE as u64);
+
+    // Another size finds nothing, and what waits gives way to it; unless more may be kept.
+    for (keep_up_to, all_stay) in [(0, false), (40 * SIZE as u64, true)] {
+        let mut store = DataStore::new(12);
+        store.keep_up_to(keep_up_to);
+        let stats = one_task(&mut store, &accesses, |context| {
+            h[..10]
+                .iter()
+                .try_for_each(|&h| context.allocate(h, SIZE))?;
+            h.iter().for_each(|&handle| context.free(handle));
+            Ok(context.allocate(h[11], 9 * SIZE)?)
+        })
+        .unwrap();
+        assert_eq!(
+            (stats.allocations.fresh, stats.peak_bytes),
+            (11, 10 * SIZE as u64)
+        );
+        assert_eq!(held(&store) <= 10 * SIZE as u64, !all_stay);
+        // Fewer bytes may be kept from now on.
+        store.keep_up_to(9 * SIZE as u64);
+        assert_eq!(held(&store), 9 * SIZE as u64);
+    }
+
+    // All buffers freed at once, for another run: it asks the system for nothing.
+    store.recycle();
+    assert_eq!((store.bytes(), store.get(small)), (0, None));
+    let again = one_task(&mut store, &accesses, |context| {
+        Ok(h[..8].iter().try_for_each(|&h| context.allocate(h, SIZE))?)
+    });
+    let again = again.unwrap();
+    assert_eq!(
+        (again.allocations.fresh, again.allocations.recycled),
+        (0, 8)
+    );
+    assert_eq!(again.peak_bytes, 8 * SIZE as u64);
+    store.release_pool();
+    assert_eq!(store.pooled_bytes(), 0);
+}
+
+#[test]
+fn a_task_that_does_not_write_what_it_promised_is_found_out() {
+    let accesses = [(A, Access::Write)];
+    let config = Config {
+        faults: Faults {
+            poison: true,
+            ..Faults::default()
+        },
+        ..Config::default()
+    };
+    let app = Do(|context: &TaskContext<'_>| {
+        for _ in 0..2 {
+            context.allocate_for_overwrite(A, 80)?;
+            assert!(context.write::<f64>(0).iter().all(|x| x.is_nan()));
+            assert!(context.write::<f32>(0).iter().all(|x| x.is_nan()));
+            context.allocate(A, 80)?;
+            assert!(context.write::<f64>(0).iter().all(|&x| x == 0.0));
+        }
+        Ok(())
+    });
+    let mut task = TaskSpec::new(CodeletId(0), 0);
+    task.accesses.extend_from_slice(&accesses);
+    run_sequential(&config, &app, &mut DataStore::new(1), &(), |s| {
+        s.submit(task)
+    })
+    .unwrap();
+}
+
+#[test]
 fn what_was_not_declared_is_refused() {
     type Body = fn(&TaskContext<'_>);
     let cases: [(Access, Body, &str); 11] = [

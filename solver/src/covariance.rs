@@ -60,6 +60,7 @@ impl<T: FactorScalar> Factors<T> {
     }
 
     fn check_rank(&self) -> Result<(), SolveError> {
+        self.check_whole()?;
         let rank = self.rank_details();
         match rank.dead.first() {
             None => Ok(()),

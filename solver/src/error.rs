@@ -119,6 +119,9 @@ pub enum SolveError {
         /// What was asked for.
         what: &'static str,
     },
+    /// Factors that are gone, because the refactorization that was to replace them failed.
+    #[error("there are no factors: the last refactorization failed")]
+    NoFactors,
     /// A memory limit below what a sequential run takes.
     #[error(
         "a memory limit of {limit} bytes is too low: the smallest that works is {smallest} bytes"

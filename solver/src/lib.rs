@@ -37,6 +37,7 @@
 //! | `rank` | columns that depend on others: Heath's method, [`Rank`], minimum norm |
 //! | `solve` | R, Q and their adjoints as tasks over the tree; x; [`quality`] |
 //! | `refine` | x made better with R as preconditioner; condition numbers |
+//! | `disk` | factors in a file |
 //! | `covariance` | entries of (A^H A)^{-1} |
 //!
 //! W is the matrix that is factorized: A when it is square or tall, A^H when it is wide. This crate knows no file, no
@@ -44,6 +45,7 @@
 
 mod analysis;
 mod covariance;
+mod disk;
 mod error;
 mod numeric;
 mod options;
@@ -58,10 +60,11 @@ mod symbolic;
 
 pub use analysis::analyse;
 pub use analysis::ordering::{AUTO, ORDERINGS, OrderingEntry, OrderingInput};
+pub use disk::{FactorsFileError, scalar_of_factors};
 pub use error::{AnalyseError, SolveError};
 pub use numeric::{
     FactorOptions, FactorScalar, Factored, Factors, MemoryLimit, Priorities, PriorityReport,
-    check_rhs, factorize,
+    Refactored, check_rhs, factorize,
 };
 pub use options::Options;
 pub use plan::{CODELETS, GraphTask, Prediction, RunShape, TaskGeometry, TaskGraph};

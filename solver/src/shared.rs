@@ -11,6 +11,7 @@ macro_rules! shared {
     ($($t:ty),*) => {
         [$([
             factorize::<$t, ()> as *const (),
+            Factors::<$t>::refactorize::<()> as *const (),
             Factors::<$t>::solve as *const (),
             Factors::<$t>::solution as *const (),
             Factors::<$t>::apply_q as *const (),

@@ -3,13 +3,13 @@
 
 mod common;
 use common::*;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use treeqr_matrices::{Csc, RealScalar, Scalar, c32, c64, gallery};
 use treeqr_runtime::*;
 use treeqr_solver::{
-    FactorOptions, FactorScalar, Factors, Options, SOLVE_CODELETS, SolveError, SolveOptions,
-    Symbolic, factorize,
+    Deficient, FactorOptions, FactorScalar, Factors, Options, RefineOptions, SOLVE_CODELETS,
+    Scaled, SolveError, SolveOptions, Symbolic, analyse, factorize, refine,
 };
 
 /// Every front by itself, on so many workers; 0 for none.
@@ -314,6 +314,81 @@ fn several_threads_solve_with_the_same_factors() {
             });
         }
     });
+}
+
+/// All that factors are asked for, in one list of bits.
+fn everything(factors: &Factors<f64>, scaled: &Scaled<f64>, workers: usize) -> Vec<u64> {
+    let (symbolic, solve) = (factors.symbolic(), fine(workers));
+    let (m, n) = (symbolic.nrows(), symbolic.ncols());
+    let b: Vec<f64> = vector(4, 3 * m);
+    let mut all = factors.solve_with(&b, 3, &solve, &()).expect("solve");
+    let rotated = factors
+        .apply_q_adjoint_with(&b, 3, &solve, &())
+        .expect("Q kept");
+    all.extend(
+        factors
+            .apply_q_with(&rotated, 3, &solve, &())
+            .expect("Q kept"),
+    );
+    all.extend(&rotated.head);
+    all.extend(&rotated.rest);
+    all.extend(
+        factors
+            .solve_r_with(&rotated.head, 3, &solve, &())
+            .expect("solve"),
+    );
+    let y = factors.solve_r_adjoint_with(&b[..3 * n], 3, &solve, &());
+    all.extend(y.expect("solve"));
+    all.push(factors.condition_estimate(&solve).expect("estimate"));
+    all.extend(factors.trapezoid().values());
+    all.extend(factors.null_space());
+    if factors.rank_details().is_full() {
+        all.extend(factors.variances(&[0, n - 1], &solve).expect("variances"));
+        let options = RefineOptions {
+            solve,
+            ..RefineOptions::default()
+        };
+        let (x, _) = refine(scaled, factors, &b, 3, None, &options).expect("refined");
+        all.extend(x);
+    }
+    all.into_iter().map(f64::to_bits).collect()
+}
+
+#[test]
+fn several_threads_do_everything_at_once() {
+    let full: Csc<f64> = random(5, 150, 100, 500);
+    let lacking = {
+        // The first column again, in the place of the last.
+        let (mut i, mut j, mut v) = (Vec::new(), Vec::new(), Vec::new());
+        for col in 0..full.ncols() {
+            let (rows, values) = full.col(if col == 99 { 0 } else { col });
+            i.extend(rows);
+            j.extend(rows.iter().map(|_| col as u32));
+            v.extend(values);
+        }
+        Csc::from_triplets(150, 100, &i, &j, &v).expect("valid")
+    };
+    for a in [full, lacking] {
+        let symbolic = Arc::new(analyse(a.pattern(), &small_tiles()).expect("analysis"));
+        let options = FactorOptions {
+            deficient: Deficient::MinimumNorm,
+            ..run_options(2, true)
+        };
+        let done = factorize(&symbolic, &a, &[], 0, &options, &()).expect("finite");
+        let (factors, scaled) = (done.factors, Scaled::evenly(&a));
+        let expected = everything(&factors, &scaled, 0);
+        std::thread::scope(|scope| {
+            for thread in 0..6 {
+                let (factors, scaled, expected) = (&factors, &scaled, &expected);
+                scope.spawn(move || {
+                    for round in 0..4 {
+                        let found = everything(factors, scaled, (thread + round) % 3);
+                        assert!(found == *expected, "thread {thread}, round {round}");
+                    }
+                });
+            }
+        });
+    }
 }
 
 /// Notes what runs, and cancels when so many tasks are done.

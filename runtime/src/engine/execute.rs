@@ -173,6 +173,10 @@ impl<O: Observer> MemorySink for Recorder<'_, O> {
         self.faults.in_allocation()
     }
 
+    fn poisons(&self) -> bool {
+        self.faults.poison()
+    }
+
     fn changed(&mut self, task: TaskId, spec: &TaskSpec, handle: Handle, change: Change) {
         if O::ACTIVE {
             self.track.memory(&MemoryRecord {

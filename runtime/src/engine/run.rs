@@ -137,6 +137,7 @@ where
         bound_workers: engine.bound_workers.load(Ordering::Relaxed),
         flush_denormals: engine.flushing_workers.load(Ordering::Relaxed) == workers,
         peak_bytes: store.peak_bytes(),
+        allocations: store.allocations(),
         peak_tasks: submission.peak_tasks,
         stalls: submission.stalls,
         stalled: submission.stalled,

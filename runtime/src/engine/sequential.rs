@@ -80,6 +80,7 @@ where
         bound_workers: 0,
         flush_denormals: flush.is_some(),
         peak_bytes: store.peak_bytes(),
+        allocations: store.allocations(),
         peak_tasks: u64::from(here.submitted.min(1)),
         stalls: 0,
         stalled: Duration::ZERO,

@@ -48,7 +48,8 @@ fn serve<A: Application, O: Observer>(engine: &Engine<'_, A, O>, worker: WorkerI
         worker,
         faults: &engine.faults,
     };
-    let store = engine.store.on(engine.machine.places()[worker].memory);
+    let memory = engine.machine.places()[worker].memory;
+    let store = engine.store.on(memory).by(worker);
     let emulated = engine.machine.is_emulated();
     let mut free_since = recorder.clock();
     while !engine.is_stopped() {

@@ -33,7 +33,7 @@ use super::device::DeviceSpec;
 use crate::observer::{TransferKind, TransferRecord};
 use crate::schedulers::Missing;
 use crate::spec::{Access, Handle, TaskSpec};
-use crate::store::{Change, MemoryNode, OutOfMemory, SharedStore};
+use crate::store::{Change, Fill, MemoryNode, OutOfMemory, SharedStore};
 use crate::sync::{Mutex, lock};
 use smallvec::SmallVec;
 use std::collections::BTreeSet;
@@ -476,7 +476,9 @@ impl Work<'_, '_> {
         let mut changes = SmallVec::<[Change; 2]>::new();
         all.store
             .on(node)
-            .allocate(handle, bytes as usize, |change| changes.push(change))?;
+            .allocate(handle, bytes as usize, Fill::Zeros, |change| {
+                changes.push(change)
+            })?;
         self.note(handle, changes);
         *self.at(handle, node) = Replica {
             bytes: Some(bytes),

@@ -1,4 +1,4 @@
-//! One aligned, zeroed block of memory.
+//! One aligned block of memory, zeroed when it comes from the system.
 //!
 //! Takes a size; gives its start. Knows no handle and no claim. One of the files with unsafe code (see `mod.rs`).
 
@@ -17,26 +17,34 @@ pub(super) struct Block {
     base: NonNull<u8>,
     start: NonNull<u8>,
     len: usize,
+    /// Bytes from `start` on, all initialised; `len` of them are in use.
+    capacity: usize,
 }
 
 // SAFETY: a block owns its memory as a `Box<[u8]>` does; only the pointers hide it.
 unsafe impl Send for Block {}
 
 impl Block {
-    /// A block of `len` bytes, all 0, or `None` where there is no memory for it.
-    pub(super) fn zeroed(len: usize) -> Option<Block> {
-        let layout = Self::layout(len)?;
+    /// A block of `len` bytes, all 0, with room for `capacity` (no less), or `None` where there is no memory for it.
+    pub(super) fn zeroed(len: usize, capacity: usize) -> Option<Block> {
+        assert!(len <= capacity);
+        let layout = Self::layout(capacity)?;
         // SAFETY: the layout's size is at least ALIGNMENT, not 0.
         let base = NonNull::new(unsafe { alloc_zeroed(layout) })?;
         let skip = base.align_offset(ALIGNMENT);
         assert!(skip <= ALIGNMENT - BASE_ALIGNMENT);
-        // SAFETY: skip + len <= size of the layout, by the line above and by `layout`.
+        // SAFETY: skip + capacity <= size of the layout, by the line above and by `layout`.
         let start = unsafe { base.add(skip) };
-        Some(Block { base, start, len })
+        Some(Block {
+            base,
+            start,
+            len,
+            capacity,
+        })
     }
 
-    fn layout(len: usize) -> Option<Layout> {
-        let size = len.checked_add(ALIGNMENT)?;
+    fn layout(capacity: usize) -> Option<Layout> {
+        let size = capacity.checked_add(ALIGNMENT)?;
         Layout::from_size_align(size, BASE_ALIGNMENT).ok()
     }
 
@@ -50,9 +58,21 @@ impl Block {
         self.len
     }
 
+    /// The most bytes that it can have.
+    pub(super) fn capacity(&self) -> usize {
+        self.capacity
+    }
+
+    /// Makes it `len` bytes long. What they hold is left over from before, or 0.
+    pub(super) fn set_len(&mut self, len: usize) {
+        assert!(len <= self.capacity);
+        self.len = len;
+    }
+
     /// Its bytes.
     pub(super) fn bytes(&self) -> &[u8] {
-        // SAFETY: `start` is valid for `len` initialised bytes, owned by the block and thus borrowed as it is.
+        // SAFETY: `start` is valid for `capacity` initialised bytes (zeroed once, and plain data since), `len` of them at
+        // most; they are owned by the block and thus borrowed as it is.
         unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.len) }
     }
 
@@ -65,7 +85,7 @@ impl Block {
 
 impl Drop for Block {
     fn drop(&mut self) {
-        let layout = Self::layout(self.len).expect("the layout it was allocated with");
+        let layout = Self::layout(self.capacity).expect("the layout it was allocated with");
         // SAFETY: `base` came from this allocator with this layout, and nobody frees it but this drop.
         unsafe { dealloc(self.base.as_ptr(), layout) }
     }

@@ -1,7 +1,6 @@
 //! The data store: one slot per handle, with the buffer that lies there.
 //!
-//! Takes a number of handles; gives aligned, zeroed buffers and counts their bytes. Knows no task, no dependency and no
-//! element type.
+//! Takes a number of handles; gives aligned buffers and counts their bytes. Knows no task, no dependency and no element type.
 //!
 //! # The room with unsafe code
 //! All unsafe code that touches the application's data is in this folder (`block.rs`, `buffers.rs`, `shared.rs`), and
@@ -12,17 +11,25 @@
 //!   never see a buffer that a task holds.
 //! * While shared, a block is touched only under a claim on its slot (`claim.rs`), checked at run time by one atomic
 //!   word. A wrong order of tasks ends in a panic, not in a data race.
-//! * Memory is zeroed when it is allocated, always: a `&mut [T]` over memory that nobody wrote would be undefined, and
-//!   for large blocks zeros come free with the pages, which the worker that touches them first gets near to it.
+//! * Memory is zeroed when it comes from the system, always: a `&mut [T]` over memory that nobody wrote would be undefined,
+//!   and for large blocks zeros come free with the pages, which the worker that touches them first gets near to it. A
+//!   block that had a buffer before is initialised memory; it is cleared by hand where zeros are asked for ([`Fill`]).
+//!
+//! # Memory that is freed
+//! What a task frees goes to a pool (`pool.rs`) and serves later buffers of the run. Such bytes are in no account: buffers and
+//! pool together are kept within what the buffers alone took at most, or within [`DataStore::keep_up_to`] where that is
+//! more, and the pool is emptied before a buffer is refused.
 
 mod account;
 mod block;
 mod buffers;
 mod claim;
+mod pool;
 mod shared;
 
 pub use block::ALIGNMENT;
 pub use buffers::{ReadBuffer, ScatterBuffer, WriteBuffer};
+pub use pool::Allocations;
 
 pub(crate) use account::Change;
 pub(crate) use shared::SharedStore;
@@ -33,6 +40,7 @@ use account::Account;
 use block::Block;
 use bytemuck::Pod;
 use claim::Claim;
+use pool::Pool;
 use std::cell::UnsafeCell;
 
 /// Where buffers lie: node 0 is the host.
@@ -60,6 +68,21 @@ pub struct DataStore {
     devices: Vec<Vec<Slot>>,
     /// By memory node.
     accounts: Vec<Account>,
+    /// What tasks have freed on the host.
+    pool: Pool,
+    /// Buffers and pool may take this even if the buffers alone never did.
+    keep_up_to: u64,
+}
+
+/// What a new buffer holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fill {
+    /// Zeros.
+    Zeros,
+    /// Anything: whoever takes it writes all of it.
+    Anything,
+    /// Bytes 0xFF, which are NaN in every format: a test of who said `Anything`.
+    Poison,
 }
 
 struct Slot {
@@ -97,6 +120,8 @@ impl DataStore {
             slots: Vec::new(),
             devices: Vec::new(),
             accounts: vec![Account::default()],
+            pool: Pool::default(),
+            keep_up_to: 0,
         };
         store.grow(handles);
         store
@@ -119,7 +144,8 @@ impl DataStore {
     /// If there is no memory for it.
     pub fn allocate(&mut self, handle: Handle, bytes: usize) -> Result<(), OutOfMemory> {
         self.free(handle);
-        let block = Block::zeroed(bytes).ok_or(OutOfMemory { bytes })?;
+        let capacity = pool::capacity_for(bytes);
+        let block = Block::zeroed(bytes, capacity).ok_or(OutOfMemory { bytes })?;
         let memory = MemoryNode::HOST;
         self.accounts[memory.0 as usize].add(bytes);
         *self.slot_mut(handle) = Some(Replica { memory, block });
@@ -176,6 +202,39 @@ impl DataStore {
         self.accounts[MemoryNode::HOST.0 as usize].peak()
     }
 
+    /// Lets tasks free memory into the store's pool as long as buffers and pool together take no more than `bytes`. Without it, or
+    /// with less than the peak of the buffers, that peak is the limit: the pool then never makes a run need more memory.
+    pub fn keep_up_to(&mut self, bytes: u64) {
+        self.keep_up_to = bytes;
+        self.pool.trim(0, bytes.saturating_sub(self.bytes()));
+    }
+
+    /// Bytes that lie in the store for buffers to come.
+    pub fn pooled_bytes(&self) -> u64 {
+        self.pool.bytes()
+    }
+
+    /// Gives all memory back to the system that no buffer has.
+    pub fn release_pool(&mut self) {
+        self.pool.trim(0, 0);
+    }
+
+    /// Frees all buffers on the host; their memory stays in the store, whatever the limit, for the buffers of the next run.
+    pub fn recycle(&mut self) {
+        for (h, slot) in self.slots.iter_mut().enumerate() {
+            if let Some(Replica { memory, block }) = slot.replica.get_mut().take() {
+                slot.set_len(None);
+                self.accounts[memory.0 as usize].remove(block.len());
+                self.pool.give(h, block);
+            }
+        }
+    }
+
+    /// Where buffers came from since the last run with this store began.
+    pub fn allocations(&self) -> Allocations {
+        self.pool.counts()
+    }
+
     /// Lets the peak start again from what lies there now.
     pub fn reset_peak(&mut self) {
         self.accounts.iter().for_each(Account::reset_peak);
@@ -192,6 +251,7 @@ impl DataStore {
             self.accounts.push(Account::default());
         }
         self.reset_peak();
+        self.pool.reset_counts();
         for slot in &mut self.slots {
             // A guard that was leaked in an earlier run can't hold anything any more.
             slot.claim = Claim::free();

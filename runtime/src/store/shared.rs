@@ -7,8 +7,10 @@ use super::account::Change;
 use super::block::Block;
 use super::buffers::Held;
 use super::claim::Mode;
+use super::pool;
 use super::{
-    DataStore, MemoryNode, OutOfMemory, ReadBuffer, Replica, ScatterBuffer, Slot, WriteBuffer,
+    Allocations, DataStore, Fill, MemoryNode, OutOfMemory, ReadBuffer, Replica, ScatterBuffer,
+    Slot, WriteBuffer,
 };
 use crate::spec::Handle;
 use crate::sync::Ordering;
@@ -20,6 +22,8 @@ use bytemuck::Pod;
 pub(crate) struct SharedStore<'s> {
     store: &'s DataStore,
     memory: MemoryNode,
+    /// Whose freed blocks are looked at first.
+    worker: usize,
     /// Those of `memory`.
     slots: &'s [Slot],
 }
@@ -29,6 +33,7 @@ impl<'s> SharedStore<'s> {
         SharedStore {
             store,
             memory: MemoryNode::HOST,
+            worker: 0,
             slots: &store.slots,
         }
     }
@@ -42,8 +47,14 @@ impl<'s> SharedStore<'s> {
         SharedStore {
             store: self.store,
             memory,
+            worker: self.worker,
             slots,
         }
+    }
+
+    /// The same store, as `worker` has it.
+    pub(crate) fn by(self, worker: usize) -> Self {
+        SharedStore { worker, ..self }
     }
 
     /// Whose buffers these are.
@@ -70,6 +81,11 @@ impl<'s> SharedStore<'s> {
     /// The most bytes that lay on the host.
     pub(crate) fn peak_bytes(&self) -> u64 {
         self.store.peak_bytes()
+    }
+
+    /// Where buffers came from in this run.
+    pub(crate) fn allocations(&self) -> Allocations {
+        self.store.allocations()
     }
 
     /// The buffer of `handle`, shared with other readers.
@@ -109,15 +125,16 @@ impl<'s> SharedStore<'s> {
         }
     }
 
-    /// Gives `handle` a buffer of `bytes` zero bytes; `change` hears of what was freed and allocated.
+    /// Gives `handle` a buffer of `bytes` bytes; `change` hears of what was freed and allocated.
     pub(crate) fn allocate(
         &self,
         handle: Handle,
         bytes: usize,
+        fill: Fill,
         mut change: impl FnMut(Change),
     ) -> Result<(), OutOfMemory> {
         self.free(handle, &mut change);
-        let block = Block::zeroed(bytes).ok_or(OutOfMemory { bytes })?;
+        let block = self.block(bytes, fill).ok_or(OutOfMemory { bytes })?;
         let memory = self.memory;
         self.replace(handle, Some(Replica { memory, block }));
         change(Change {
@@ -132,13 +149,52 @@ impl<'s> SharedStore<'s> {
     pub(crate) fn free(&self, handle: Handle, mut change: impl FnMut(Change)) {
         if let Some(Replica { memory, block }) = self.replace(handle, None) {
             let bytes = block.len();
-            drop(block);
+            let after_bytes = self.store.accounts[memory.0 as usize].remove(bytes);
+            let kept = after_bytes + self.store.pool.bytes() + block.capacity() as u64;
+            if memory == MemoryNode::HOST && kept <= self.most(after_bytes) {
+                self.store.pool.give(self.worker, block);
+            } else {
+                drop(block);
+            }
             change(Change {
                 memory,
                 delta_bytes: -(bytes as i64),
-                after_bytes: self.store.accounts[memory.0 as usize].remove(bytes),
+                after_bytes,
             });
         }
+    }
+
+    /// Memory for a buffer: from the pool if it has some, else from the system.
+    fn block(&self, bytes: usize, fill: Fill) -> Option<Block> {
+        if self.memory != MemoryNode::HOST {
+            return Block::zeroed(bytes, bytes);
+        }
+        let pool = &self.store.pool;
+        if let Some(mut block) = pool.take(self.worker, bytes) {
+            match fill {
+                Fill::Zeros => block.bytes_mut().fill(0),
+                Fill::Anything => {}
+                Fill::Poison => block.bytes_mut().fill(0xff),
+            }
+            return Some(block);
+        }
+        let after_bytes = self.bytes().saturating_add(bytes as u64);
+        pool.trim(self.worker, self.most(after_bytes) - after_bytes);
+        let capacity = pool::capacity_for(bytes);
+        let mut block = Block::zeroed(bytes, capacity).or_else(|| {
+            pool.trim(self.worker, 0);
+            Block::zeroed(bytes, bytes)
+        })?;
+        pool.count_fresh(bytes);
+        if fill == Fill::Poison {
+            block.bytes_mut().fill(0xff);
+        }
+        Some(block)
+    }
+
+    /// What buffers and pool may take together, when the buffers take `now` bytes.
+    fn most(&self, now: u64) -> u64 {
+        self.store.keep_up_to.max(self.peak_bytes()).max(now)
     }
 
     fn replace(&self, handle: Handle, replica: Option<Replica>) -> Option<Replica> {

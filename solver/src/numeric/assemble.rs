@@ -53,7 +53,21 @@ impl<T: FactorScalar> App<'_, T> {
         _: &mut super::app::Scratch<T>,
     ) -> Result<(), TaskFailure> {
         let [f, j, ..] = task.task().params;
-        for (handle, bytes) in self.plan.column_buffers(f as usize, j) {
+        let f = f as usize;
+        let mut buffers = self.plan.column_buffers(f, j);
+        // Entries of A and of the children are scattered into zeros; V and T come whole.
+        if j != RHS {
+            let factors = self.plan.column_factors(f, j as usize);
+            buffers.truncate(buffers.len() - factors.len());
+            for (handle, bytes, is_overwritten) in factors {
+                if is_overwritten {
+                    task.allocate_for_overwrite(handle, bytes)?;
+                } else {
+                    task.allocate(handle, bytes)?;
+                }
+            }
+        }
+        for (handle, bytes) in buffers {
             task.allocate(handle, bytes)?;
         }
         Ok(())

@@ -22,10 +22,11 @@ impl<T: FactorScalar> App<'_, T> {
             return Err(task.fail("not a group"));
         };
         let nrhs = self.plan.shape.nrhs;
-        task.allocate(self.plan.group_factor(u), self.plan.group_factor_bytes(u))?;
+        // Both are packed whole.
+        task.allocate_for_overwrite(self.plan.group_factor(u), self.plan.group_factor_bytes(u))?;
         let cb_bytes = self.plan.group_cb_bytes(u);
         if cb_bytes > 0 {
-            task.allocate(self.plan.group_cb(u), cb_bytes)?;
+            task.allocate_for_overwrite(self.plan.group_cb(u), cb_bytes)?;
         }
         let mut factors = task.write::<T>(0);
         let mut cb = (cb_bytes > 0).then(|| task.write::<T>(1));

@@ -6,7 +6,7 @@ use super::factors::Factors;
 use super::limit::{Gate, MemoryLimit, check_available};
 use super::priorities::{Priorities, PriorityReport, priorities};
 use crate::error::SolveError;
-use crate::plan::{Plan, Prediction, RunShape, codelet};
+use crate::plan::{Layout, Plan, Prediction, RunShape, codelet};
 use crate::rank::{Deficient, complete, find};
 use crate::symbolic::Symbolic;
 use std::num::NonZeroUsize;
@@ -39,6 +39,10 @@ pub struct FactorOptions {
     pub priorities: Priorities,
     /// Run the tasks in the order of submission on the calling thread, without a scheduler.
     pub sequential: bool,
+    /// Keep what fronts leave free for the next [`Factors::refactorize`], as the store of the factors then does: the fronts' memory
+    /// stays taken, and a run may need more than it predicts, as blocks of one size wait while others are needed. A memory limit holds
+    /// for all of it. Without this the run takes no more for it than its buffers take anyway, and gives it back in the end.
+    pub keep_storage: bool,
 }
 
 /// A factorization and what it took.
@@ -72,14 +76,24 @@ pub fn factorize<T: FactorScalar, O: Observer>(
     observer: &O,
 ) -> Result<Factored<T>, SolveError> {
     let mut done = factorize_once(symbolic, a, rhs, nrhs, options, observer)?;
-    let shortest = symbolic.transposed || options.deficient == Deficient::MinimumNorm;
+    complete_deficient(&mut done, options)?;
+    Ok(done)
+}
+
+/// The second factorization, where solutions of minimum norm ask for it.
+pub(super) fn complete_deficient<T: FactorScalar>(
+    done: &mut Factored<T>,
+    options: &FactorOptions,
+) -> Result<(), SolveError> {
+    let transposed = done.factors.symbolic.transposed;
+    let shortest = transposed || options.deficient == Deficient::MinimumNorm;
     if shortest && let Some(deficiency) = &done.factors.deficiency {
         let more = complete(&done.factors, deficiency, options)?;
         if let Some(deficiency) = &mut done.factors.deficiency {
             deficiency.complete = Some(more);
         }
     }
-    Ok(done)
+    Ok(())
 }
 
 /// The same without the second factorization that solutions of minimum norm ask for.
@@ -91,6 +105,40 @@ pub(crate) fn factorize_once<T: FactorScalar, O: Observer>(
     options: &FactorOptions,
     observer: &O,
 ) -> Result<Factored<T>, SolveError> {
+    let task = Task {
+        symbolic,
+        a,
+        rhs,
+        nrhs,
+        options,
+    };
+    factorize_in(&mut DataStore::new(0), None, &task, observer)
+}
+
+/// What is to be factorized.
+pub(super) struct Task<'a, T> {
+    pub symbolic: &'a Arc<Symbolic>,
+    pub a: &'a Csc<T>,
+    pub rhs: &'a [T],
+    pub nrhs: usize,
+    pub options: &'a FactorOptions,
+}
+
+/// Factorizes with the memory of `store`, which has no buffers; the factors take the store with them. After an error it is where it
+/// was. `layout` is that of an earlier run with this shape.
+pub(super) fn factorize_in<T: FactorScalar, O: Observer>(
+    store: &mut DataStore,
+    layout: Option<Arc<Layout>>,
+    task: &Task<'_, T>,
+    observer: &O,
+) -> Result<Factored<T>, SolveError> {
+    let &Task {
+        symbolic,
+        a,
+        rhs,
+        nrhs,
+        options,
+    } = task;
     check_matrix(symbolic, a)?;
     check_rhs(rhs, a.nrows(), nrhs)?;
     assert!(
@@ -98,15 +146,24 @@ pub(crate) fn factorize_once<T: FactorScalar, O: Observer>(
         "a wide matrix takes its right-hand sides after the factorization"
     );
     let shape = RunShape::of::<T>(nrhs, options.keep_q);
-    let plan = Plan::new(symbolic, shape);
+    let plan = match layout {
+        Some(layout) => Plan::with_layout(symbolic, shape, layout),
+        None => Plan::new(symbolic, shape),
+    };
     let prediction = plan.predict();
-    let gate = match options.memory_limit {
-        Some(limit) => Some(Gate::new(limit.bytes(&prediction)?)),
+    let limit = match options.memory_limit {
+        Some(limit) => Some(limit.bytes(&prediction)?),
         None => {
-            check_available(&prediction, options.run.threads)?;
+            check_available(&prediction, options.run.threads, store.pooled_bytes())?;
             None
         }
     };
+    let gate = limit.map(Gate::new);
+    store.keep_up_to(match (limit, options.keep_storage) {
+        (Some(limit), _) => limit,
+        (None, true) => u64::MAX,
+        (None, false) => prediction.peak_bytes as u64,
+    });
     let _span = tracing::info_span!(
         "factorize",
         scheduler = options.run.scheduler.name,
@@ -117,7 +174,7 @@ pub(crate) fn factorize_once<T: FactorScalar, O: Observer>(
     .entered();
     let (levels, priorities) = priorities(&plan, options.priorities, T::NAME, &options.run);
     let layout = plan.layout().clone();
-    let mut store = DataStore::new(plan.handles());
+    store.grow(plan.handles());
     let app = App::new(plan, a.values(), rhs, gate);
     let mut config = options.run.clone();
     config.learn |= priorities.by == Priorities::Models;
@@ -146,23 +203,32 @@ pub(crate) fn factorize_once<T: FactorScalar, O: Observer>(
         Ok(())
     };
     let ((), stats) = if options.sequential {
-        run_sequential(&config, &app, &mut store, observer, submit)?
+        run_sequential(&config, &app, store, observer, submit)?
     } else {
-        run(&config, &app, &mut store, observer, submit)?
+        run(&config, &app, store, observer, submit)?
     };
 
+    if !options.keep_storage {
+        store.release_pool();
+    }
     let mut factors = Factors {
         symbolic: symbolic.clone(),
         shape,
         layout,
-        store,
+        store: std::mem::replace(store, DataStore::new(0)),
         singleton_rows: singleton_rows(symbolic, a),
         singleton_rhs: singleton_rhs(symbolic, rhs, a.nrows(), nrhs),
         entries: OnceLock::new(),
         rank: None,
         deficiency: None,
     };
-    let (rank, deficiency) = find(&factors, a, options)?;
+    let (rank, deficiency) = match find(&factors, a, options) {
+        Ok(found) => found,
+        Err(error) => {
+            *store = factors.store;
+            return Err(error);
+        }
+    };
     let tolerance = rank.tolerance;
     (factors.rank, factors.deficiency) = (Some(rank), deficiency);
     Ok(Factored {

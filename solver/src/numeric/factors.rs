@@ -19,7 +19,7 @@ pub struct Factors<T> {
     /// Q^H b of the singletons: entries of b, a column after the other.
     pub(crate) singleton_rhs: Vec<T>,
     pub(crate) entries: OnceLock<Vec<[u64; 2]>>,
-    /// Found before anybody sees the factors.
+    /// Found before anybody sees the factors; none when a refactorization failed, and then there are no factors.
     pub(crate) rank: Option<Rank>,
     /// What there is besides, where the rank is not full.
     pub(crate) deficiency: Option<Deficiency<T>>,
@@ -48,8 +48,13 @@ impl<T: FactorScalar> Factors<T> {
     }
 
     /// The rank, and what it was decided by.
+    ///
+    /// # Panics
+    /// When the last refactorization failed.
     pub fn rank_details(&self) -> &Rank {
-        self.rank.as_ref().expect("found with the factors")
+        self.rank
+            .as_ref()
+            .expect("there are no factors: the last refactorization failed")
     }
 
     /// The rank of A: its live pivots, rows of R.

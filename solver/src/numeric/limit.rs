@@ -80,10 +80,15 @@ impl Gate {
     }
 }
 
-/// Refuses work that does not fit into the memory that the system says is available, where it says so.
-pub(super) fn check_available(prediction: &Prediction, threads: usize) -> Result<(), SolveError> {
+/// Refuses work that does not fit into the memory that the system says is available, where it says so; `held` bytes are there
+/// already.
+pub(super) fn check_available(
+    prediction: &Prediction,
+    threads: usize,
+    held: u64,
+) -> Result<(), SolveError> {
     let needed = prediction.peak_bytes as u64 + (threads * prediction.scratch_bytes) as u64;
-    match available_bytes() {
+    match available_bytes().map(|available| available.saturating_add(held)) {
         Some(available) if needed > available => Err(SolveError::TooLarge { needed, available }),
         _ => Ok(()),
     }

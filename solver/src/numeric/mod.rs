@@ -10,6 +10,7 @@
 //! | `block` | `do_subtree`: fronts as whole blocks, one after the other |
 //! | `tiles` | the codelets of a front in tiles |
 //! | `factors` | what is left: R, V, T and Q^H b, and where they are |
+//! | `refactorize` | other values in the memory of factors that are there |
 //! | `limit` | memory reserved before tasks are submitted |
 //! | `priorities` | bottom levels, by fixed rates or by cost models |
 
@@ -20,6 +21,7 @@ mod factorize;
 mod factors;
 mod limit;
 mod priorities;
+mod refactorize;
 mod tiles;
 
 pub(crate) use factorize::factorize_once;
@@ -28,6 +30,7 @@ pub use factors::Factors;
 pub(crate) use factors::RBlock;
 pub use limit::MemoryLimit;
 pub use priorities::{Priorities, PriorityReport};
+pub use refactorize::Refactored;
 
 use bytemuck::Pod;
 use treeqr_kernels::KernelScalar;

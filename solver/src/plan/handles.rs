@@ -150,13 +150,29 @@ impl Plan<'_> {
         let tiles =
             (0..t.depth[j] as usize).map(|i| (self.tile(f, i, j), bytes(t.height(i) * t.width(j))));
         let mut out: Vec<_> = tiles.collect();
-        if j < t.panels {
-            out.extend(steps(t, j).into_iter().map(|step| {
-                let (handle, entries) = self.step_factor(f, j, step);
-                (handle, bytes(entries))
-            }));
-        }
+        let factors = self.column_factors(f, j).into_iter();
+        out.extend(factors.map(|(handle, bytes, _)| (handle, bytes)));
         out
+    }
+
+    /// Those of them that hold V and T, and whether the kernel that makes them writes every entry: the last block of reflectors
+    /// leaves rows of T alone when it is narrower than the others.
+    pub fn column_factors(&self, f: usize, j: usize) -> Vec<(Handle, usize, bool)> {
+        let t = self.tiling(f);
+        if j >= t.panels {
+            return Vec::new();
+        }
+        let ib = t.ib as usize;
+        let one = |step: Step| {
+            let (handle, entries) = self.step_factor(f, j, step);
+            let reflectors = match step {
+                Step::Head { i } => (t.height(i) - t.offset(i, j)).min(t.width(j)),
+                Step::Flat { .. } | Step::Tree { .. } => t.width(j),
+            };
+            let bytes = entries * self.shape.scalar_bytes;
+            (handle, bytes, reflectors.is_multiple_of(ib))
+        };
+        steps(t, j).into_iter().map(one).collect()
     }
 
     /// The buffer for T (and V) of a step of panel k, with its scalars.

@@ -28,6 +28,7 @@
 //! | `find` | from the diagonal to a rank: the tolerance, and when it is raised |
 //! | `apply` | R2 and Q2, and their adjoints, on vectors |
 //! | `null_space` | an orthonormal basis of R2's null space |
+//! | `stored` | all that in a file |
 //! | `trapezoid` | R2 as a sparse matrix; what solutions of minimum norm ask for, by its null space or its own QR factorization |
 
 mod apply;
@@ -37,6 +38,7 @@ mod nodes;
 mod null_space;
 mod rework;
 mod run;
+mod stored;
 mod tolerance;
 mod trapezoid;
 

@@ -14,10 +14,10 @@ const MOST_ENTRIES: usize = 1 << 25;
 
 /// Z as reflectors: Z = H_0 H_1 ... on the first unit vectors.
 pub(crate) struct NullSpace<T> {
-    rows: usize,
+    pub(super) rows: usize,
     /// By packed columns, without the unit diagonal.
-    v: Vec<T>,
-    tau: Vec<T>,
+    pub(super) v: Vec<T>,
+    pub(super) tau: Vec<T>,
 }
 
 impl<T: FactorScalar> NullSpace<T> {
@@ -104,7 +104,11 @@ impl<T: FactorScalar> Factors<T> {
     /// An orthonormal basis of the null space of the factorized matrix: a column for every dead one, of as many entries as that
     /// has columns. A Z = 0 for a tall or square A, A^H Z = 0 for a wide one, to within rounding and what was dropped. Empty when the
     /// rank is full. 2 nnz(R) d + 6 n d^2 flops for d of n columns.
+    ///
+    /// # Panics
+    /// When the last refactorization failed.
     pub fn null_space(&self) -> Vec<T> {
+        self.rank_details();
         match &self.deficiency {
             None => Vec::new(),
             Some(deficiency) => NullSpace::build(self, deficiency).basis(),

@@ -66,6 +66,7 @@ pub(crate) fn complete<T: FactorScalar>(
     let symbolic = analyse(r.pattern(), &analysis).expect("options that served before");
     let options = FactorOptions {
         keep_q: true,
+        keep_storage: false,
         tolerance: Some(0.0),
         deficient: Deficient::Basic,
         memory_limit: None,

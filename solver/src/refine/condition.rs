@@ -21,6 +21,7 @@ impl<T: FactorScalar> Factors<T> {
     /// # Errors
     /// [`SolveError::Run`]: whatever ends a run.
     pub fn condition_estimate(&self, options: &SolveOptions) -> Result<f64, SolveError> {
+        self.check_whole()?;
         if !self.rank_details().is_full() {
             return Ok(f64::INFINITY);
         }

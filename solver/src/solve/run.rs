@@ -122,6 +122,7 @@ impl<T: FactorScalar> Factors<T> {
         observer: &O,
         results: [Vector; N],
     ) -> Result<[Vec<T>; N], SolveError> {
+        self.check_whole()?;
         let prepared = self.prepare(up, down, nrhs, options);
         let (app, workers) = (&prepared.app, prepared.workers);
         let (program, bundles) = (&app.program, &app.bundles);

@@ -51,6 +51,7 @@ impl<T: FactorScalar> Factors<T> {
         options: &SolveOptions,
         observer: &O,
     ) -> Result<Vec<T>, SolveError> {
+        self.check_whole()?;
         let nrhs = self.nrhs();
         assert!(nrhs > 0, "the factorization was given no right-hand side");
         if let Some(deficiency) = &self.deficiency {
@@ -109,6 +110,7 @@ impl<T: FactorScalar> Factors<T> {
     /// # Errors
     /// [`SolveError::NoQ`] when Q was not kept.
     pub fn plan_solve(&self, nrhs: usize, options: &SolveOptions) -> Result<SolvePlan, SolveError> {
+        self.check_whole()?;
         let (up, down) = self.both_sweeps(&[])?;
         if let Some(deficiency) = &self.deficiency {
             return Ok(self.plan_deficient(deficiency, nrhs, options));
