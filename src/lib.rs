@@ -64,6 +64,7 @@ mod mixed;
 mod posed;
 mod progress;
 mod run;
+mod seminormal;
 #[cfg(debug_assertions)]
 #[doc(hidden)]
 pub mod shared;
@@ -87,15 +88,17 @@ pub use mixed::{Fallback, MixedScalar, MixedSolution, solve_mixed};
 pub use posed::{Posed, PosedError, Terms, r_squared, weighted_residual};
 pub use progress::{Progress, RecordOptions};
 pub use run::{Record, Run, RunKind, SystemRecord};
+pub use seminormal::{SeminormalFactorization, factorize_seminormal};
 pub use solution::{Settings, Solution, solve, solve_analysed, solve_then};
 pub use stored::{LoadFactorsError, load_factors, save_factors};
 pub use trace::{TraceNotes, fingerprint, graph_trace, trace};
 pub use treeqr_matrices::{Csc, Dense, Pattern, Scalar, c32, c64, read_dense, read_sparse};
 pub use treeqr_runtime::Config;
 pub use treeqr_solver::{
-    Deficient, FactorOptions, FactorScalar, Factors, Options, Prediction, Problem, Quality, Rank,
-    RefineEnd, RefineMethod, RefineOptions, RefineStep, RefinedColumn, Refinement, RunShape,
-    Scaled, SolveOptions, SolvePlan, Symbolic, quality, quality_deficient, refine,
+    Deficient, FactorOptions, FactorScalar, Factors, Householder, InverseSubset, Options,
+    Prediction, Problem, Quality, Rank, RefineEnd, RefineMethod, RefineOptions, RefineStep,
+    RefinedColumn, Refinement, RunShape, Scaled, SolveOptions, SolvePlan, Symbolic, quality,
+    quality_deficient, refine,
 };
 
 use std::sync::Arc;

@@ -142,6 +142,16 @@ pub enum SolveError {
         /// Bytes that the system says are available.
         available: u64,
     },
+    /// Corrections from the semi-normal equations that did not end: R says too little about A.
+    #[error(
+        "x could not be refined to the accuracy of its numbers in {corrections} corrections (condition number above {condition:.1e}): factorize with Q kept"
+    )]
+    NotRefined {
+        /// An estimate from below of the condition number of A with scaled columns.
+        condition: f64,
+        /// Corrections that were made.
+        corrections: usize,
+    },
     /// The run of the tasks ended early.
     #[error(transparent)]
     Run(#[from] treeqr_runtime::RunError),

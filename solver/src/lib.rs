@@ -38,7 +38,8 @@
 //! | `solve` | R, Q and their adjoints as tasks over the tree; x; [`quality`] |
 //! | `refine` | x made better with R as preconditioner; condition numbers |
 //! | `disk` | factors in a file |
-//! | `covariance` | entries of (A^H A)^{-1} |
+//! | `covariance`, `inverse` | entries of (A^H A)^{-1}: by solves, and on the pattern of R |
+//! | `extract` | R, Q and [`Householder`] vectors as matrices of their own |
 //!
 //! W is the matrix that is factorized: A when it is square or tall, A^H when it is wide. This crate knows no file, no
 //! clock and no recorder.
@@ -47,6 +48,8 @@ mod analysis;
 mod covariance;
 mod disk;
 mod error;
+mod extract;
+mod inverse;
 mod numeric;
 mod options;
 mod plan;
@@ -62,6 +65,8 @@ pub use analysis::analyse;
 pub use analysis::ordering::{AUTO, ORDERINGS, OrderingEntry, OrderingInput};
 pub use disk::{FactorsFileError, scalar_of_factors};
 pub use error::{AnalyseError, SolveError};
+pub use extract::Householder;
+pub use inverse::InverseSubset;
 pub use numeric::{
     FactorOptions, FactorScalar, Factored, Factors, MemoryLimit, Priorities, PriorityReport,
     Refactored, check_rhs, factorize,

@@ -2,6 +2,14 @@
 //! shapes, side by side, cancelled, and with faults on purpose.
 
 mod common;
+#[path = "solve/extract.rs"]
+mod extract;
+#[path = "solve/inverse.rs"]
+mod inverse;
+#[path = "solve/preconditioned.rs"]
+mod preconditioned;
+#[path = "solve/sparse.rs"]
+mod sparse;
 use common::*;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;

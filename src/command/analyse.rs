@@ -31,11 +31,13 @@ pub fn run(args: &AnalyseArgs) -> Result<(), Failure> {
     // As `solve` would run: b on the way where A is not wide.
     let wide = symbolic.transposed();
     let prediction = symbolic.predict(problem.shape(usize::from(!wide), wide));
+    let kept = [false, true].map(|keep_q| symbolic.predict(problem.shape(0, keep_q)));
     drop(bar);
     let report = Report {
         problem,
         symbolic,
         prediction,
+        kept,
         read,
         analysed,
     };
@@ -50,6 +52,8 @@ struct Report {
     problem: AnyProblem,
     symbolic: Arc<Symbolic>,
     prediction: Prediction,
+    /// For right-hand sides that come later: R alone, and R with Q.
+    kept: [Prediction; 2],
     read: Duration,
     analysed: Duration,
 }
@@ -156,6 +160,15 @@ impl Report {
                 si(p.scratch_bytes as f64, "B")
             ),
         );
+        let [r, qr] = &self.kept;
+        page.row(
+            "",
+            &format!(
+                "kept for later: R alone {}, R and Q {}",
+                si(r.factor_bytes as f64, "B"),
+                si(qr.factor_bytes as f64, "B")
+            ),
+        );
         page.gap();
         let mut label = "Tasks";
         for (name, tasks) in self.tasks() {
@@ -230,6 +243,10 @@ impl Report {
             "tiled_fronts": tiled,
             "predicted_peak_bytes": p.peak_bytes,
             "factor_bytes": p.factor_bytes,
+            "kept": {
+                "r": {"factor_bytes": self.kept[0].factor_bytes, "peak_bytes": self.kept[0].peak_bytes},
+                "qr": {"factor_bytes": self.kept[1].factor_bytes, "peak_bytes": self.kept[1].peak_bytes},
+            },
             "scratch_bytes_per_worker": p.scratch_bytes,
             "tasks": tasks,
             "task_count": p.task_count(),

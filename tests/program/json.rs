@@ -74,6 +74,14 @@ fn keys_and_types_are_as_promised() {
     assert_eq!(done["rank"], 48);
     assert_eq!(done["dead_columns"], serde_json::json!([]));
     assert_eq!(done["dropped_norm"], 0.0);
+    // b comes along, so Q is not kept; a wide matrix needs it.
+    assert_eq!(done["factors"], "r");
+    let known = json(["analyse", "gallery:survey-8x6", "--json", "--threads", "1"]);
+    let [r, qr] = ["r", "qr"].map(|kept| known["kept"][kept]["factor_bytes"].as_u64());
+    assert!(r.is_some() && r < qr);
+    assert!(done["factor_bytes"].as_u64() >= r);
+    let wide = json(["solve", "gallery:stencil27-3", "--json", "--threads", "1"]);
+    assert_eq!(wide["factors"], "qr");
     assert_eq!(done["solution"], "unique");
     assert_eq!(done["warnings"], serde_json::json!([]));
     assert_eq!(

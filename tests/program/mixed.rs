@@ -5,10 +5,11 @@ use crate::solutions::{SMALL, difference};
 use std::sync::Arc;
 use treeqr::matrices::{Scalar, Source, norm2};
 use treeqr::{
-    Csc, FactorOptions, FactorScalar, Fallback, MixedScalar, MixedSolution, Options, Progress,
+    Csc, Error, FactorOptions, FactorScalar, Fallback, MixedScalar, MixedSolution, Options, Progress,
     RefineEnd, RefineMethod, RefineOptions, Scaled, SolveOptions, Symbolic, analyse, c32, c64,
-    quality, refine, solve_analysed, solve_mixed,
+    factorize_seminormal, quality, refine, solve_analysed, solve_mixed,
 };
+use treeqr::solver::SolveError;
 
 /// Numbers without structure.
 pub struct Random(pub u64);
@@ -369,6 +370,61 @@ fn later_right_hand_sides_need_no_q_in_any_scalar() {
         };
         without_q(&single, &double, 0.02, condition);
     }
+}
+
+#[test]
+fn r_and_a_solve_for_later_right_hand_sides_in_less_memory() {
+    for name in ["survey-8x6", "lp-40", "grid3d-5", "stencil27-3"] {
+        let a = named(name);
+        let symbolic = analysed(&a);
+        let options = FactorOptions::default();
+        let whole = treeqr::factorize(&symbolic, &a, &options).expect("full rank");
+        for method in [RefineMethod::Seminormal, RefineMethod::Gradients] {
+            let refinement = RefineOptions {
+                method,
+                ..RefineOptions::default()
+            };
+            let lean = factorize_seminormal(&symbolic, &a, &options, &refinement);
+            let lean = lean.expect("full rank");
+            assert!(!lean.factors().has_q());
+            assert!(lean.factors().bytes() < whole.factors().bytes(), "{name}");
+            let b = Random(3).vector(3 * a.nrows());
+            let (x, report) = lean.solve_many(&b, 3).expect("solved");
+            assert!(report.succeeded() && report.method == method);
+            assert_eq!(report.columns.len(), 3);
+            let expected = whole.solve_many(&b, 3).expect("solved");
+            assert!(difference(&x, &expected) < 1e-10, "{name}");
+            let one = lean.solve(&b[..a.nrows()]).expect("solved");
+            assert!(difference(&one, &expected[..a.ncols()]) < 1e-10, "{name}");
+            let again = (lean.factors())
+                .solve_seminormal(&a, &b, 3, &refinement)
+                .expect("solved");
+            assert_eq!(again.0, x);
+        }
+        let none = RefineOptions {
+            max_steps: 0,
+            ..RefineOptions::default()
+        };
+        let lean = factorize_seminormal(&symbolic, &a, &options, &none).expect("full rank");
+        let short = lean.solve(&vec![1.0; a.nrows()]);
+        assert!(
+            matches!(short, Err(Error::Solve(SolveError::NotRefined { .. }))),
+            "{name}"
+        );
+    }
+    // Without full rank there is nothing to go by.
+    let a = Csc::from_triplets(3, 2, &[0, 1, 0, 1], &[0, 0, 1, 1], &[1.0; 4]).expect("triplets");
+    let symbolic = analysed(&a);
+    let lean = factorize_seminormal(
+        &symbolic,
+        &a,
+        &FactorOptions::default(),
+        &RefineOptions::default(),
+    );
+    assert!(matches!(
+        lean.map(drop),
+        Err(Error::Solve(SolveError::RankDeficient { .. }))
+    ));
 }
 
 #[test]

@@ -72,7 +72,37 @@ impl<T: FactorScalar> Reworked<T> {
     }
 }
 
+/// The reflectors of one node, on slots of the elimination order.
+pub(crate) struct SlotReflectors<'a, T> {
+    /// The slot of each row, before and after.
+    pub from: &'a [u32],
+    pub to: &'a [u32],
+    /// As `apply_packed` wants them.
+    pub ends: &'a [u32],
+    pub v: &'a [T],
+    pub tau: &'a [T],
+}
+
 impl<T: FactorScalar> Deficiency<T> {
+    /// Places of dead pivots, increasing.
+    pub fn dead_places(&self) -> &[u32] {
+        &self.dead
+    }
+
+    /// Q2, node by node, in the order in which Q2^H applies them. Q must be kept.
+    pub fn reflectors(&self) -> impl Iterator<Item = SlotReflectors<'_, T>> {
+        self.nodes.iter().flatten().map(|node| {
+            let q = node.q.as_ref().expect("Q is kept");
+            SlotReflectors {
+                from: &q.from,
+                to: &q.to,
+                ends: &q.ends,
+                v: &q.v,
+                tau: &q.tau,
+            }
+        })
+    }
+
     /// Q2^H, or Q2, on vectors in elimination order. 4 nnz(H) flops a column, of the nodes that changed.
     pub fn apply_q(&self, op: Op, heads: &mut [T], nrhs: usize) {
         let n = self.order.len();

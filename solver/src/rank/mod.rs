@@ -43,6 +43,7 @@ mod tolerance;
 mod trapezoid;
 
 pub(crate) use find::find;
+pub(crate) use nodes::Nodes;
 pub(crate) use run::Deficiency;
 pub(crate) use trapezoid::{Complete, complete};
 

@@ -107,6 +107,26 @@ pub fn refine<T: FactorScalar, L: FactorScalar>(
     Ok((x, refinement))
 }
 
+impl<T: FactorScalar> Factors<T> {
+    /// The solutions for right-hand sides b that come after a factorization without Q, by corrected semi-normal equations: [`refine`] from zero, with
+    /// `a` the matrix that was factorized. The report says how far it came.
+    ///
+    /// # Errors
+    /// As [`refine`].
+    ///
+    /// # Panics
+    /// When A has another shape.
+    pub fn solve_seminormal(
+        &self,
+        a: &Csc<T>,
+        b: &[T],
+        nrhs: usize,
+        options: &RefineOptions,
+    ) -> Result<(Vec<T>, Refinement), SolveError> {
+        refine(&Scaled::evenly(a), self, b, nrhs, None, options)
+    }
+}
+
 /// What all right-hand sides share.
 struct Problem<'a, T> {
     a: &'a Csc<T>,

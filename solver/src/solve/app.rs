@@ -3,11 +3,13 @@
 //! Takes a program, bundles and the factors; gives the table of codelets and a worker's scratch.
 
 use super::bundles::Bundles;
-use super::program::{Program, Vector};
+use super::program::{Given, Program, Vector};
 use super::sweep::{SOLVE_CODELETS, Sweep};
+use super::vectors::Values;
 use super::{orthogonal, triangular};
 use crate::numeric::{FactorScalar, Factors};
 use crate::plan::Plan;
+use treeqr_matrices::Csc;
 use treeqr_runtime::{Application, Codelet, CpuCode, TaskContext, TaskFailure};
 
 /// One solve, shared by all workers.
@@ -42,15 +44,15 @@ struct ScratchSize {
 
 /// Where things lie in the rest, which has a row for every row of W that is none of R.
 #[derive(Default)]
-pub(super) struct RestPlaces {
+pub(crate) struct RestPlaces {
     /// By front.
     pub at: Vec<usize>,
     /// Rows of W without entries come last.
-    empty: Vec<usize>,
+    pub empty: Vec<usize>,
 }
 
 impl RestPlaces {
-    fn new<T>(factors: &Factors<T>) -> Self {
+    pub fn new<T>(factors: &Factors<T>) -> Self {
         let sym = &factors.symbolic;
         let mut next = 0;
         let mut at = Vec::with_capacity(sym.tree.fronts.len());
@@ -134,16 +136,42 @@ impl<'a, T: FactorScalar> App<'a, T> {
         let allocate = |vector, len: usize| task.allocate(self.handle(task, vector), len * size);
         if let Some(down) = &self.program.down {
             allocate(Vector::Outer, self.outer_len(down.sweep))?;
+            if let Some(c) = self.program.sparse_head() {
+                allocate(Vector::Head, n)?;
+                let mut head = task.write::<T>(self.access(task, Vector::Head));
+                self.spread(c, block, 0, &mut head);
+                if self.program.has(Vector::Rest) {
+                    allocate(Vector::Rest, below)?;
+                    let mut rest = task.write::<T>(self.access(task, Vector::Rest));
+                    self.spread(c, block, n, &mut rest);
+                }
+            }
         }
         let Some(up) = &self.program.up else {
             return Ok(());
         };
         allocate(Vector::Head, n)?;
         let mut head = task.write::<T>(self.access(task, Vector::Head));
-        let given = self.given(up.outer, self.outer_len(up.sweep), block);
+        let len = self.outer_len(up.sweep);
+        let mut left = if self.program.has(Vector::Left) {
+            allocate(Vector::Left, len)?;
+            let mut left = task.write::<T>(self.access(task, Vector::Left));
+            match up.outer {
+                Given::Dense(all) => left.copy_from_slice(&self.given(all, len, block)),
+                Given::Sparse(b) => self.spread(b, block, 0, &mut left),
+            }
+            Some(left)
+        } else {
+            None
+        };
         let singletons = &self.plan.sym.singletons;
         if up.sweep.is_q() {
-            let columns = given.chunks_exact(self.outer_len(up.sweep));
+            let given = match (up.outer, &left) {
+                (Given::Dense(all), None) => self.given(all, len, block),
+                (_, Some(left)) => Values::Given(left),
+                (Given::Sparse(_), None) => unreachable!("what is sparse is spread out"),
+            };
+            let columns = given.chunks_exact(len);
             for (head, b) in head.chunks_exact_mut(n).zip(columns.clone()) {
                 for (to, single) in head.iter_mut().zip(singletons) {
                     *to = b[single.row as usize];
@@ -160,16 +188,27 @@ impl<'a, T: FactorScalar> App<'a, T> {
                     }
                 }
             }
-        } else if self.program.has(Vector::Left) {
-            allocate(Vector::Left, n)?;
-            let mut left = task.write::<T>(self.access(task, Vector::Left));
-            left.copy_from_slice(&given);
+        } else if let Some(left) = &mut left {
             for (c, y) in left.chunks_exact_mut(n).zip(head.chunks_exact_mut(n)) {
                 let rows = &self.factors.singleton_rows;
                 triangular::solve_singletons_adjoint(singletons, rows, c, y);
             }
         }
         Ok(())
+    }
+
+    /// The rows from `first` on of a block's sparse columns, into cleared vectors.
+    fn spread(&self, columns: &Csc<T>, block: usize, first: usize, to: &mut [T]) {
+        let range = self.program.columns(block);
+        let len = to.len() / range.len();
+        for (k, to) in range.zip(to.chunks_exact_mut(len.max(1))) {
+            let (rows, values) = columns.col(k);
+            for (&i, &value) in rows.iter().zip(values) {
+                if let Some(place) = (i as usize).checked_sub(first).filter(|&p| p < len) {
+                    to[place] = value;
+                }
+            }
+        }
     }
 
     /// Singletons and empty rows where a sweep goes down; what came up is done with.
@@ -179,6 +218,7 @@ impl<'a, T: FactorScalar> App<'a, T> {
         let down = self.program.down.as_ref().expect("a sweep down");
         let singletons = &self.plan.sym.singletons;
         let head = self.head_down(task);
+        let rest = self.rest_down(task);
         let mut outer = task.write::<T>(self.access(task, Vector::Outer));
         let first_column = self.program.columns(block).start;
         for (k, out) in outer
@@ -194,9 +234,9 @@ impl<'a, T: FactorScalar> App<'a, T> {
                     out[single.row as usize] = c(s);
                 }
                 // Without a rest they stay zero.
-                if !down.rest.is_empty() {
-                    let end = (first_column + k + 1) * below;
-                    let rest = &down.rest[end - self.rest.empty.len()..end];
+                if let Some(rest) = &rest {
+                    let end = (k + 1) * below;
+                    let rest = &rest[end - self.rest.empty.len()..end];
                     for (&row, &value) in self.rest.empty.iter().zip(rest) {
                         out[row] = value;
                     }
@@ -206,9 +246,15 @@ impl<'a, T: FactorScalar> App<'a, T> {
                 triangular::solve_singletons(singletons, rows, c, out);
             }
         }
-        drop(head);
-        for vector in [Vector::Head, Vector::Left] {
-            if self.program.has(vector) {
+        drop((head, rest));
+        let rest = self.program.up.is_none() && self.program.has(Vector::Rest);
+        let done = [
+            (Vector::Head, true),
+            (Vector::Left, true),
+            (Vector::Rest, rest),
+        ];
+        for (vector, done) in done {
+            if done && self.program.has(vector) {
                 task.free(self.handle(task, vector));
             }
         }

@@ -37,7 +37,12 @@ impl Costs {
         let sweeps = program.sweeps().count() as f64;
         let entries = factors.entries();
         let front_ns = (0..entries.len()).map(|f| {
-            let sum: u64 = program.sweeps().map(|s| count(entries[f], s)).sum();
+            let sweeps_here = program.sweeps().filter(|&s| program.ever_needs(s, f));
+            let mut needed = sweeps_here.map(|s| count(entries[f], s)).peekable();
+            if needed.peek().is_none() {
+                return 0.0;
+            }
+            let sum: u64 = needed.sum();
             FRONT_NS + sum as f64 / sweeps * bytes * (READ_NS + w * USE_NS)
         });
         Costs {
@@ -98,11 +103,15 @@ impl Costs {
                     let sum: u64 = bundles
                         .fronts(u)
                         .iter()
-                        .map(|&f| count(entries[f as usize], sweep))
+                        .filter(|&&f| app.program.needs(sweep, block, f as usize))
+                        .map(|&f| {
+                            fronts += 1;
+                            count(entries[f as usize], sweep)
+                        })
                         .sum();
                     let per_entry = if sweep.is_q() { 4 } else { 2 };
                     task.flops = app.plan.flops(per_entry * sum * w as u64);
-                    (fronts, touched) = (bundles.fronts(u).len(), sum);
+                    touched = sum;
                     (if sweep.is_up() {
                         to_root[u] + after_up
                     } else {

@@ -4,7 +4,7 @@
 
 use super::options::SolveOptions;
 use super::plan::SolvePlan;
-use super::program::{Down, Head, Up};
+use super::program::{Down, Given, Head, Up};
 use super::sweep::Sweep;
 use super::system::Rotated;
 use crate::error::SolveError;
@@ -26,8 +26,9 @@ impl<T: FactorScalar> Factors<T> {
         if !self.symbolic.transposed {
             let up = Up {
                 sweep: Sweep::QAdjoint,
-                outer: b,
+                outer: Given::Dense(b),
                 keep_rest: false,
+                part: None,
             };
             let mut heads = self.head(up, nrhs, options, observer)?.head;
             deficiency.apply_q(Op::ConjTrans, &mut heads, nrhs);
@@ -63,8 +64,9 @@ impl<T: FactorScalar> Factors<T> {
         if !self.symbolic.transposed {
             let up = Up {
                 sweep: Sweep::QAdjoint,
-                outer: &[],
+                outer: Given::Dense(&[]),
                 keep_rest: false,
+                part: None,
             };
             return self.prepare(Some(up), None, nrhs, options).plan();
         }
@@ -75,6 +77,7 @@ impl<T: FactorScalar> Factors<T> {
             sweep: Sweep::Q,
             head: Head::Given(&[]),
             rest: &[],
+            part: None,
         };
         self.prepare(None, Some(down), nrhs, options).plan()
     }

@@ -6,6 +6,7 @@
 //! | `system` | what callers ask for: x for least squares, square and minimum-norm problems; R, Q and their adjoints |
 //! | `options` | threads, or none |
 //! | `program` | a solve as a sequential program of tasks: **read this first** |
+//! | `sparse`, `reach` | right-hand sides with few nonzeros, few entries of x; the part of the tree that they need |
 //! | `sweep` | the four ways through the tree |
 //! | `bundles`, `costs` | fronts of one task; the model of time behind it |
 //! | `plan`, `run` | what a solve will run; a program becomes a run |
@@ -23,13 +24,16 @@ mod orthogonal;
 mod plan;
 mod program;
 mod quality;
+mod reach;
 mod run;
+mod sparse;
 mod sweep;
 mod system;
 mod triangular;
 mod vectors;
 mod walk;
 
+pub(crate) use app::RestPlaces;
 pub use options::SolveOptions;
 pub use plan::{SolvePlan, solve_geometry};
 pub use quality::{Quality, quality, quality_deficient};

@@ -29,7 +29,7 @@ impl<T: FactorScalar> Prepared<'_, T> {
         self.costs.complete(app, out);
     }
 
-    /// Of all blocks. They are alike but for the last one, which may be narrower.
+    /// Of all blocks. They are alike but for the last one, which may be narrower, unless a sweep is restricted.
     pub fn plan(&self) -> SolvePlan {
         let (program, bundles) = (&self.app.program, &self.app.bundles);
         let blocks = program.blocks();
@@ -42,12 +42,18 @@ impl<T: FactorScalar> Prepared<'_, T> {
         };
         let mut tasks = Vec::new();
         let last = blocks.saturating_sub(1);
-        for (block, times) in [(0, last), (last, blocks.min(1))] {
+        let mut add = |block, times: usize| {
             if times > 0 {
                 self.tasks(block, &mut tasks);
                 plan.add(&tasks, times as u64);
                 tasks.clear();
             }
+        };
+        if program.is_restricted() {
+            (0..blocks).for_each(|block| add(block, 1));
+        } else {
+            add(0, last);
+            add(last, blocks.min(1));
         }
         let edges = (0..bundles.len()).filter(|&u| bundles.parent(u).is_some());
         let (edges, sweeps) = (edges.count(), program.sweeps().count());
@@ -98,6 +104,7 @@ impl<T: FactorScalar> Factors<T> {
             up,
             down,
             nrhs,
+            fronts,
             reaches_out: !self.symbolic.singletons.is_empty() || fronts.iter().any(is_loose),
         };
         let plan = self.plan();

@@ -2,7 +2,7 @@
 
 use super::options::SolveOptions;
 use super::plan::SolvePlan;
-use super::program::{Down, Head, Up};
+use super::program::{Down, Given, Head, Up};
 use super::sweep::Sweep;
 use crate::error::SolveError;
 use crate::numeric::{FactorScalar, Factors, check_rhs};
@@ -119,7 +119,10 @@ impl<T: FactorScalar> Factors<T> {
     }
 
     /// From b to x.
-    fn both_sweeps<'b>(&self, b: &'b [T]) -> Result<(Up<'b, T>, Down<'b, T>), SolveError> {
+    pub(super) fn both_sweeps<'b>(
+        &self,
+        b: &'b [T],
+    ) -> Result<(Up<'b, T>, Down<'b, T>), SolveError> {
         let (what, first, second) = if self.symbolic.transposed {
             ("Q c", Sweep::RAdjoint, Sweep::Q)
         } else {
@@ -128,13 +131,15 @@ impl<T: FactorScalar> Factors<T> {
         self.check_q(what)?;
         let up = Up {
             sweep: first,
-            outer: b,
+            outer: Given::Dense(b),
             keep_rest: false,
+            part: None,
         };
         let down = Down {
             sweep: second,
             head: Head::Up,
             rest: &[],
+            part: None,
         };
         Ok((up, down))
     }
@@ -169,8 +174,9 @@ impl<T: FactorScalar> Factors<T> {
         self.check_q("Q^H b")?;
         let up = Up {
             sweep: Sweep::QAdjoint,
-            outer: b,
+            outer: Given::Dense(b),
             keep_rest: true,
+            part: None,
         };
         let mut rotated = self.head(up, nrhs, options, observer)?;
         if let Some(deficiency) = &self.deficiency {
@@ -220,6 +226,7 @@ impl<T: FactorScalar> Factors<T> {
             sweep: Sweep::Q,
             head: Head::Given(first_pass.as_ref().unwrap_or(&c.head)),
             rest: &c.rest,
+            part: None,
         };
         self.outer(None, down, nrhs, options, observer)
     }
@@ -263,6 +270,7 @@ impl<T: FactorScalar> Factors<T> {
             sweep: Sweep::R,
             head: Head::Given(c),
             rest: &[],
+            part: None,
         };
         self.outer(None, down, nrhs, options, observer)
     }
@@ -301,13 +309,14 @@ impl<T: FactorScalar> Factors<T> {
         }
         let up = Up {
             sweep: Sweep::RAdjoint,
-            outer: c,
+            outer: Given::Dense(c),
             keep_rest: false,
+            part: None,
         };
         Ok(self.head(up, nrhs, options, observer)?.head)
     }
 
-    fn check_q(&self, what: &'static str) -> Result<(), SolveError> {
+    pub(crate) fn check_q(&self, what: &'static str) -> Result<(), SolveError> {
         if self.has_q() {
             Ok(())
         } else {

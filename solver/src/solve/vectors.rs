@@ -3,7 +3,7 @@
 //! Takes a task; gives the buffers that it declared. Knows no front.
 
 use super::app::App;
-use super::program::{Head, Vector};
+use super::program::{Given, Head, Vector};
 use super::sweep::Sweep;
 use crate::numeric::FactorScalar;
 use std::ops::Deref;
@@ -87,6 +87,10 @@ impl<T: FactorScalar> App<'_, T> {
         match (vector, &self.program.down) {
             (Vector::Outer, Some(down)) => self.outer_len(down.sweep),
             (Vector::Rest, _) => self.rest_len(),
+            (Vector::Left, _) => {
+                let up = self.program.up.as_ref().expect("a sweep up");
+                self.outer_len(up.sweep)
+            }
             _ => self.head_len(),
         }
     }
@@ -135,7 +139,10 @@ impl<T: FactorScalar> App<'_, T> {
             };
         }
         let up = self.program.up.as_ref().expect("a sweep up");
-        self.given(up.outer, self.outer_len(up.sweep), self.block(task).0)
+        match up.outer {
+            Given::Dense(all) => self.given(all, self.outer_len(up.sweep), self.block(task).0),
+            Given::Sparse(_) => unreachable!("what is sparse is spread out first"),
+        }
     }
 
     /// The outer vector of the sweep down.
@@ -152,9 +159,19 @@ impl<T: FactorScalar> App<'_, T> {
     pub fn head_down<'s, 't: 's>(&'s self, task: &TaskContext<'t>) -> Option<Values<'s, T>> {
         let down = self.program.down.as_ref().expect("a sweep down");
         match down.head {
-            Head::Up => Some(self.read(task, Vector::Head)),
+            Head::Up | Head::Sparse(_) => Some(self.read(task, Vector::Head)),
             Head::Given(all) => Some(self.given(all, self.head_len(), self.block(task).0)),
             Head::Kept => None,
         }
+    }
+
+    /// The rest of the sweep down, if there is one.
+    pub fn rest_down<'s, 't: 's>(&'s self, task: &TaskContext<'t>) -> Option<Values<'s, T>> {
+        let down = self.program.down.as_ref().expect("a sweep down");
+        if self.program.up.is_none() && self.program.has(Vector::Rest) {
+            return Some(self.read(task, Vector::Rest));
+        }
+        let given = !down.rest.is_empty();
+        given.then(|| self.given(down.rest, self.rest_len(), self.block(task).0))
     }
 }

@@ -20,19 +20,20 @@ impl<T: FactorScalar> App<'_, T> {
         let up = self.program.up.as_ref().expect("a sweep up");
         let (sweep, tree) = (up.sweep, &self.plan.sym.tree);
         let u = task.task().params[0] as usize;
-        let (_, w) = self.block(task);
+        let (block, w) = self.block(task);
         let (n, below, len) = (self.head_len(), self.rest_len(), self.outer_len(sweep));
         let singletons = self.plan.sym.singletons.len();
         let mut outer = self.outer_up(task);
         let head = self.scatter(task, Vector::Head);
         let rest = up.keep_rest.then(|| self.scatter(task, Vector::Rest));
-        let (own_edge, below_edges) = self.edges(task, u);
+        let needs = |f: usize| self.program.needs(sweep, block, f);
+        let (own_edge, below_bundles, below_edges) = self.edges(task, sweep, u);
         // Each with how much of it has been taken.
         let mut edges: Vec<(ReadBuffer<'_, T>, usize)> =
             below_edges.clone().map(|i| (task.read(i), 0)).collect();
         let mut top = 0;
-        for &f in self.bundles.fronts(u) {
-            let f = f as usize;
+        let fronts = self.bundles.fronts(u).iter().map(|&f| f as usize);
+        for f in fronts.filter(|&f| needs(f)) {
             let front = &tree.fronts[f];
             let (rows, npiv, edge) = (
                 sweep.rows(front),
@@ -47,6 +48,7 @@ impl<T: FactorScalar> App<'_, T> {
                 }
             });
             let children = front.children.iter().map(|&c| c as usize);
+            let children = children.filter(|&c| needs(c));
             let inside = children.clone().filter(|&c| self.bundles.of(c) == u);
             top -= w * inside.map(|c| sweep.map(tree, c).len()).sum::<usize>();
             let mut at = top;
@@ -57,7 +59,7 @@ impl<T: FactorScalar> App<'_, T> {
                     at += size;
                     &scratch.stack[at - size..at]
                 } else {
-                    let (edge, taken) = &mut edges[self.child(u, c)];
+                    let (edge, taken) = &mut edges[self.child(&below_bundles, c)];
                     *taken += size;
                     &edge[*taken - size..*taken]
                 };
@@ -117,9 +119,10 @@ impl<T: FactorScalar> App<'_, T> {
         let singletons = self.plan.sym.singletons.len();
         let first_column = self.program.columns(block).start;
         let head = self.head_down(task);
-        let rest = (!down.rest.is_empty()).then(|| self.given(down.rest, below, block));
+        let rest = self.rest_down(task);
+        let needs = |f: usize| self.program.needs(sweep, block, f);
         let mut outer = self.outer_down(task);
-        let (own_edge, below_edges) = self.edges(task, u);
+        let (own_edge, below_bundles, below_edges) = self.edges(task, sweep, u);
         let mut top = 0;
         if let Some(own) = own_edge {
             let edge = task.read::<T>(own);
@@ -130,13 +133,13 @@ impl<T: FactorScalar> App<'_, T> {
         }
         // Each with how much of it has been written.
         let mut edges: Vec<(WriteBuffer<'_, T>, usize)> = Vec::with_capacity(below_edges.len());
-        for (&c, i) in self.bundles.children(u).iter().zip(below_edges) {
-            let rows = self.edge_rows[usize::from(sweep.is_q())][c as usize];
+        for (&c, i) in below_bundles.iter().zip(below_edges) {
+            let rows = self.edge_rows(sweep, block, c as usize);
             task.allocate(task.task().accesses[i].0, rows * w * size_of::<T>())?;
             edges.push((task.write(i), 0));
         }
-        for &f in self.bundles.fronts(u).iter().rev() {
-            let f = f as usize;
+        let fronts = self.bundles.fronts(u).iter().rev().map(|&f| f as usize);
+        for f in fronts.filter(|&f| needs(f)) {
             let front = &tree.fronts[f];
             let (rows, npiv, edge) = (
                 sweep.rows(front),
@@ -144,7 +147,9 @@ impl<T: FactorScalar> App<'_, T> {
                 sweep.edge_rows(front),
             );
             let z = &mut scratch.z[..rows * w];
-            top -= edge * w;
+            // Where nothing comes from above there is nothing on the stack either.
+            let fed = front.parent.is_some_and(|p| needs(p as usize));
+            top -= if fed { edge * w } else { 0 };
             for k in 0..w {
                 let (pivots, others) = z[k * rows..(k + 1) * rows].split_at_mut(npiv);
                 match &head {
@@ -159,7 +164,11 @@ impl<T: FactorScalar> App<'_, T> {
                         }),
                 }
                 let (shared, own) = others.split_at_mut(edge);
-                shared.copy_from_slice(&scratch.stack[top + k * edge..][..edge]);
+                if fed {
+                    shared.copy_from_slice(&scratch.stack[top + k * edge..][..edge]);
+                } else {
+                    shared.fill(T::zero());
+                }
                 match &rest {
                     _ if !sweep.is_q() && is_loose(front) => {
                         for (value, index) in own.iter_mut().zip(self.later_columns(f)) {
@@ -179,14 +188,15 @@ impl<T: FactorScalar> App<'_, T> {
                     outer.set(k * len + index, z[k * rows + i]);
                 }
             });
-            for &c in &front.children {
-                let map = sweep.map(tree, c as usize);
+            let children = front.children.iter().map(|&c| c as usize);
+            for c in children.filter(|&c| needs(c)) {
+                let map = sweep.map(tree, c);
                 let size = map.len() * w;
-                let values = if self.bundles.of(c as usize) == u {
+                let values = if self.bundles.of(c) == u {
                     top += size;
                     &mut scratch.stack[top - size..top]
                 } else {
-                    let (edge, written) = &mut edges[self.child(u, c as usize)];
+                    let (edge, written) = &mut edges[self.child(&below_bundles, c)];
                     *written += size;
                     &mut edge[*written - size..*written]
                 };
@@ -230,18 +240,39 @@ impl<T: FactorScalar> App<'_, T> {
         q.apply(op, f, z);
     }
 
-    /// The accesses of a task that are edges: the bundle's own, and those below it.
-    fn edges(&self, task: &TaskContext<'_>, u: usize) -> (Option<usize>, std::ops::Range<usize>) {
+    /// The accesses of a task that are edges: the bundle's own, and those below it with their bundles.
+    fn edges(
+        &self,
+        task: &TaskContext<'_>,
+        sweep: Sweep,
+        u: usize,
+    ) -> (Option<usize>, Vec<u32>, std::ops::Range<usize>) {
+        let (block, _) = self.block(task);
+        let (program, bundles) = (&self.program, &self.bundles);
+        let children: Vec<u32> = program.below(sweep, bundles, block, u).collect();
         let end = task.task().accesses.len();
-        let below = end - self.bundles.children(u).len()..end;
-        let own = self.bundles.parent(u).map(|_| below.start - 1);
-        (own, below)
+        let below = end - children.len()..end;
+        let own = program.has_edge(sweep, bundles, block, u);
+        (own.then(|| below.start - 1), children, below)
     }
 
-    /// The place among the children of bundle `u` of the one that front `c` is in.
-    fn child(&self, u: usize, c: usize) -> usize {
-        let of = self.bundles.of(c) as u32;
-        let found = self.bundles.children(u).binary_search(&of);
+    /// Rows of the edge between bundle `u` and its parent.
+    fn edge_rows(&self, sweep: Sweep, block: usize, u: usize) -> usize {
+        if !self.program.is_restricted() {
+            return self.edge_rows[usize::from(sweep.is_q())][u];
+        }
+        let fronts = self.bundles.fronts(u).iter().map(|&f| f as usize);
+        let tops = fronts.filter(|&f| {
+            let parent = self.plan.front(f).parent;
+            parent.is_some_and(|p| self.bundles.of(p as usize) != u)
+        });
+        let tops = tops.filter(|&f| self.program.needs(sweep, block, f));
+        tops.map(|f| sweep.edge_rows(self.plan.front(f))).sum()
+    }
+
+    /// The place of the bundle that front `c` is in.
+    fn child(&self, bundles: &[u32], c: usize) -> usize {
+        let found = bundles.binary_search(&(self.bundles.of(c) as u32));
         found.expect("a front's child is in its bundle or in one below")
     }
 }

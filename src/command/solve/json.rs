@@ -120,6 +120,9 @@ impl Outcome {
         object["weights"] = self.terms.weights.as_ref().map(ToString::to_string).into();
         object["damping"] = self.terms.damping.into();
         object["scaled_columns"] = self.terms.scale_columns.into();
+        let keeps_q = run.record().shape().keep_q;
+        object["factors"] = if keeps_q { "qr" } else { "r" }.into();
+        object["factor_bytes"] = predicted.factor_bytes.into();
         object["version"] = VERSION.into();
         if let (Value::Object(object), Value::Object(rank)) = (&mut object, self.rank_json()) {
             object.extend(rank);
