@@ -8,6 +8,7 @@ use super::priorities::{Priorities, PriorityReport, priorities};
 use crate::error::SolveError;
 use crate::plan::{Plan, Prediction, RunShape, codelet};
 use crate::rank::{Deficient, complete, find};
+use crate::split::{bring_in, sparse_options};
 use crate::symbolic::Symbolic;
 use std::num::NonZeroUsize;
 use std::sync::{Arc, OnceLock};
@@ -73,7 +74,11 @@ pub fn factorize<T: FactorScalar, O: Observer>(
 ) -> Result<Factored<T>, SolveError> {
     let mut done = factorize_once(symbolic, a, rhs, nrhs, options, observer)?;
     let shortest = symbolic.transposed || options.deficient == Deficient::MinimumNorm;
-    if shortest && let Some(deficiency) = &done.factors.deficiency {
+    let whole = done.factors.split.is_none();
+    if shortest
+        && whole
+        && let Some(deficiency) = &done.factors.deficiency
+    {
         let more = complete(&done.factors, deficiency, options)?;
         if let Some(deficiency) = &mut done.factors.deficiency {
             deficiency.complete = Some(more);
@@ -161,10 +166,17 @@ pub(crate) fn factorize_once<T: FactorScalar, O: Observer>(
         entries: OnceLock::new(),
         rank: None,
         deficiency: None,
+        split: None,
     };
-    let (rank, deficiency) = find(&factors, a, options)?;
-    let tolerance = rank.tolerance;
+    let splits = !symbolic.dense_rows.is_empty();
+    let (rank, deficiency) = if splits {
+        find(&factors, a, &sparse_options(a, symbolic.transposed, options))?
+    } else {
+        find(&factors, a, options)?
+    };
     (factors.rank, factors.deficiency) = (Some(rank), deficiency);
+    bring_in(&mut factors, a, rhs, options)?;
+    let tolerance = factors.rank_details().tolerance;
     Ok(Factored {
         factors,
         prediction,
