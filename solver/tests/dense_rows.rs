@@ -23,7 +23,11 @@ enum Sparse {
 }
 
 /// m + k rows, of which the k last are dense, shuffled, by `n` columns. Gives the rank too.
-fn planted<T: Scalar>(seed: u64, (m, n, k): (usize, usize, usize), kind: Sparse) -> (Csc<T>, usize) {
+fn planted<T: Scalar>(
+    seed: u64,
+    (m, n, k): (usize, usize, usize),
+    kind: Sparse,
+) -> (Csc<T>, usize) {
     let mut rng = Rng(seed ^ 0x5eed);
     let blind = match kind {
         Sparse::Full => 0,
@@ -211,7 +215,10 @@ fn orthogonal<T: FactorScalar>(
     let loss: Vec<T> = x.iter().zip(&back).map(|(&a, &b)| a - b).collect();
     assert!(length(&loss) <= bound * length(&x), "{what}: Q");
     let rotated = (length(&y.head).powi(2) + length(&y.rest).powi(2)).sqrt();
-    assert!((rotated - length(&x)).abs() <= bound * length(&x), "{what}: Q");
+    assert!(
+        (rotated - length(&x)).abs() <= bound * length(&x),
+        "{what}: Q"
+    );
     // R x, by the columns of Q^H W.
     let times_r = |x: &[T]| {
         let mut out = vec![T::zero(); n];
@@ -225,7 +232,10 @@ fn orthogonal<T: FactorScalar>(
     let x = factors.solve_r(&c, 1).expect("solved");
     let error: Vec<T> = times_r(&x).iter().zip(&c).map(|(&r, &c)| r - c).collect();
     let scale = norm * length(&x) + length(&c);
-    assert!(length(&error) <= bound * scale + dropped * length(&x), "{what}: R x");
+    assert!(
+        length(&error) <= bound * scale + dropped * length(&x),
+        "{what}: R x"
+    );
     let g: Vec<T> = vector(6, n);
     let y = factors.solve_r_adjoint(&g, 1).expect("solved");
     assert!(y[rank..].iter().all(|&v| v == T::zero()), "{what}");
@@ -233,7 +243,10 @@ fn orthogonal<T: FactorScalar>(
         if factors.dead_columns().binary_search(&(j as u32)).is_err() {
             let dot: T = column.iter().zip(&y).map(|(r, &y)| r.conj() * y).sum();
             let error = (dot - g[j]).abs().to_f64();
-            assert!(error <= bound * (norm * length(&y) + length(&g)), "{what}: R^H y");
+            assert!(
+                error <= bound * (norm * length(&y) + length(&g)),
+                "{what}: R^H y"
+            );
         }
     }
     let z = factors.null_space();
@@ -307,21 +320,31 @@ fn a_number_of_zero_and_none_are_no_split() {
 #[test]
 fn auto_takes_the_dense_rows_of_the_gallery_and_no_others() {
     for k in [1usize, 10, 50] {
-        let a = gallery::make(&format!("dense-rows-2000x{k}")).expect("a name").matrix;
+        let a = gallery::make(&format!("dense-rows-2000x{k}"))
+            .expect("a name")
+            .matrix;
         let symbolic = analyse(a.pattern(), &options(|_| ())).expect("analysis");
         let last: Vec<u32> = (0..k as u32).map(|i| (a.nrows() - k) as u32 + i).collect();
         assert_eq!(symbolic.dense_rows(), last, "{}", symbolic.dense_rows_why());
         let whole = options(|o| o.dense_rows = DenseRows::None);
         let whole = analyse(a.pattern(), &whole).expect("analysis");
         let flops = |s: &treeqr_solver::Symbolic| {
-            s.predict(treeqr_solver::RunShape::of::<f64>(1, false)).flops
+            s.predict(treeqr_solver::RunShape::of::<f64>(1, false))
+                .flops
         };
         assert!(2 * (flops(&symbolic) + symbolic.update_flops()) < flops(&whole));
         // They are the columns of a wide matrix.
         let wide = analyse(a.adjoint().pattern(), &options(|_| ())).expect("analysis");
         assert_eq!(wide.dense_rows(), last);
     }
-    for name in ["survey-30x20", "lp-2000", "grid3d-9", "TF11", "ba-20x400", "stencil27-6"] {
+    for name in [
+        "survey-30x20",
+        "lp-2000",
+        "grid3d-9",
+        "TF11",
+        "ba-20x400",
+        "stencil27-6",
+    ] {
         let a = gallery::make(name).expect("a name").matrix;
         let symbolic = analyse(a.pattern(), &options(|_| ())).expect("analysis");
         assert!(symbolic.dense_rows().is_empty(), "{name}");
@@ -361,7 +384,11 @@ fn as_accurate_as_without() {
                 "{small:e}: {q:?} and {p:?}"
             );
             let error: Vec<f64> = x.iter().zip(&y).map(|(x, y)| x - y).collect();
-            assert!(length(&error) <= 1e-10 * length(&y), "{small:e}: {:e}", length(&error));
+            assert!(
+                length(&error) <= 1e-10 * length(&y),
+                "{small:e}: {:e}",
+                length(&error)
+            );
         }
     }
 }
@@ -369,8 +396,12 @@ fn as_accurate_as_without() {
 #[test]
 fn condition_covariance_and_refinement_are_those_of_the_whole() {
     let a = gallery::make("dense-rows-150x3").expect("a name").matrix;
-    let split = factor(&a, &options(|o| o.dense_rows = DenseRows::Count(3))).1.factors;
-    let whole = factor(&a, &options(|o| o.dense_rows = DenseRows::None)).1.factors;
+    let split = factor(&a, &options(|o| o.dense_rows = DenseRows::Count(3)))
+        .1
+        .factors;
+    let whole = factor(&a, &options(|o| o.dense_rows = DenseRows::None))
+        .1
+        .factors;
     let solve = SolveOptions::default();
     let [c, d] = [&split, &whole].map(|f| f.condition_estimate(&solve).expect("run"));
     assert!(c < 30.0 * d && d < 30.0 * c, "{c:e} and {d:e}");
@@ -381,8 +412,15 @@ fn condition_covariance_and_refinement_are_those_of_the_whole() {
         assert!((v - w).abs() <= 1e-10 * length(&q), "{v:e} {w:e}");
     }
     let b: Vec<f64> = vector(3, a.nrows());
-    let (x, report) = refine(&Scaled::evenly(&a), &split, &b, 1, None, &Default::default())
-        .expect("refined");
+    let (x, report) = refine(
+        &Scaled::evenly(&a),
+        &split,
+        &b,
+        1,
+        None,
+        &Default::default(),
+    )
+    .expect("refined");
     assert!(report.succeeded());
     assert!(quality(&a, &x, &b).normal_residual < 1e-13);
 }
@@ -399,10 +437,16 @@ fn the_same_bits_for_every_number_of_workers() {
         });
         let symbolic = Arc::new(analyse(a.pattern(), &o).expect("analysis"));
         let run = run_options(threads, true);
-        let factors = factorize(&symbolic, &a, &[], 0, &run, &()).expect("finite").factors;
+        let factors = factorize(&symbolic, &a, &[], 0, &run, &())
+            .expect("finite")
+            .factors;
         let x = factors.solve(&b, 4).expect("solved");
         let x: Vec<u64> = x.iter().map(|v| v.to_bits()).collect();
-        assert_eq!(bits.get_or_insert_with(|| x.clone()), &x, "{threads} threads");
+        assert_eq!(
+            bits.get_or_insert_with(|| x.clone()),
+            &x,
+            "{threads} threads"
+        );
     }
 }
 

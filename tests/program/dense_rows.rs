@@ -36,7 +36,9 @@ fn every_way<T: FactorScalar>(a: &Csc<T>, b: &[T]) {
         .solve_recorded(b, 2, &Progress::default())
         .expect("solved");
     assert_eq!(later, recorded);
-    assert_eq!(record.recording().runs.len(), 1);
+    // The gallery's sparse rows lack rank: then a wide A has no sweep to be seen.
+    let seen = usize::from(!symbolic.transposed());
+    assert_eq!(record.recording().runs.len(), seen);
     for x in [&auto.x, &later] {
         assert!(distance(x, &whole.x) < 1e-11, "{:e}", distance(x, &whole.x));
     }
@@ -106,7 +108,15 @@ fn weights_and_damping_go_together_with_dense_rows() {
 fn the_command_says_what_it_split_off() {
     let name = format!("gallery:{NAME}");
     let of = |command: &str, dense_rows: &str| {
-        json([command, &name, "--json", "--dense-rows", dense_rows, "-t", "2"])
+        json([
+            command,
+            &name,
+            "--json",
+            "--dense-rows",
+            dense_rows,
+            "-t",
+            "2",
+        ])
     };
     let (auto, none) = (of("solve", "auto"), of("solve", "none"));
     assert_eq!(auto["dense_rows"]["count"], 9);

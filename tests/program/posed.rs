@@ -4,8 +4,8 @@ use crate::dense;
 use crate::mixed::{Random, complex, named};
 use treeqr::matrices::{Scalar, norm2};
 use treeqr::{
-    Csc, FactorOptions, Posed, PosedError, RunShape, Settings, Terms, analyse, c64, factorize, r_squared,
-    solve, weighted_residual,
+    Csc, FactorOptions, Posed, PosedError, RunShape, Settings, Terms, analyse, c64, factorize,
+    r_squared, solve, weighted_residual,
 };
 
 fn difference(x: &[f64], y: &[f64]) -> f64 {
@@ -152,7 +152,9 @@ fn an_l_curve_takes_one_analysis() {
             posed.set_damping(lambda).expect("a damping");
             assert!(std::sync::Arc::ptr_eq(&pattern, posed.matrix().pattern()));
             let qr = factorize(&symbolic, posed.matrix(), &FactorOptions::default());
-            let y = qr.and_then(|qr| qr.solve(&posed.rhs(&b, 1))).expect("solved");
+            let y = qr
+                .and_then(|qr| qr.solve(&posed.rhs(&b, 1)))
+                .expect("solved");
             let x = posed.solution(&y, 1);
             let r = weighted_residual(&a, &x, &b, None);
             let mut gradient: Vec<f64> = x.iter().map(|v| -lambda * lambda * v).collect();
@@ -170,7 +172,13 @@ fn an_l_curve_takes_one_analysis() {
 /// what a row more for each column costs.
 #[test]
 fn damping_adds_little_work() {
-    let names = ["TF14", "conv2d-100", "dense-rows-1600x9", "lp-2000", "stencil27-8"];
+    let names = [
+        "TF14",
+        "conv2d-100",
+        "dense-rows-1600x9",
+        "lp-2000",
+        "stencil27-8",
+    ];
     for name in names {
         let a = named(name);
         let terms = Terms {

@@ -83,7 +83,8 @@ pub fn analyse(pattern: &Arc<Pattern>, options: &Options) -> Result<Symbolic, An
         _ => "as asked for".to_owned(),
     };
     if !sets.is_empty() {
-        let (better, why) = steps.run("dense rows", || try_splits(&work, &ordered, sets, options))?;
+        let (better, why) =
+            steps.run("dense rows", || try_splits(&work, &ordered, sets, options))?;
         dense_rows_why = why;
         if let Some(split) = better {
             (dense_rows, reduced, ordered) = (split.rows, split.reduced, split.ordered);

@@ -170,7 +170,11 @@ pub(crate) fn factorize_once<T: FactorScalar, O: Observer>(
     };
     let splits = !symbolic.dense_rows.is_empty();
     let (rank, deficiency) = if splits {
-        find(&factors, a, &sparse_options(a, symbolic.transposed, options))?
+        find(
+            &factors,
+            a,
+            &sparse_options(a, symbolic.transposed, options),
+        )?
     } else {
         find(&factors, a, options)?
     };

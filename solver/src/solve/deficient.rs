@@ -58,21 +58,30 @@ impl<T: FactorScalar> Factors<T> {
         if self.symbolic.transposed && zero {
             return SolvePlan::nothing(nrhs);
         }
-        self.plan_sweep_with_q(nrhs, options)
+        let sweep = match self.symbolic.transposed {
+            false => Sweep::QAdjoint,
+            true => Sweep::Q,
+        };
+        self.plan_sweep(sweep, nrhs, options)
     }
 
-    /// The sweep with Q, or Q^H, of a solve.
-    pub(super) fn plan_sweep_with_q(&self, nrhs: usize, options: &SolveOptions) -> SolvePlan {
-        if !self.symbolic.transposed {
+    /// One sweep through the tree.
+    pub(crate) fn plan_sweep(
+        &self,
+        sweep: Sweep,
+        nrhs: usize,
+        options: &SolveOptions,
+    ) -> SolvePlan {
+        if sweep.is_up() {
             let up = Up {
-                sweep: Sweep::QAdjoint,
+                sweep,
                 outer: &[],
                 keep_rest: false,
             };
             return self.prepare(Some(up), None, nrhs, options).plan();
         }
         let down = Down {
-            sweep: Sweep::Q,
+            sweep,
             head: Head::Given(&[]),
             rest: &[],
         };

@@ -121,7 +121,7 @@ impl<T: FactorScalar> Factors<T> {
     pub fn plan_solve(&self, nrhs: usize, options: &SolveOptions) -> Result<SolvePlan, SolveError> {
         let (up, down) = self.both_sweeps(&[])?;
         if self.split.is_some() {
-            return Ok(self.plan_sweep_with_q(nrhs, options));
+            return Ok(self.plan_split(nrhs, options));
         }
         if let Some(deficiency) = &self.deficiency {
             return Ok(self.plan_deficient(deficiency, nrhs, options));
@@ -351,7 +351,7 @@ impl<T: FactorScalar> Factors<T> {
         assert_eq!(c.len(), cols * nrhs, "R^H y = c: shape of c");
         match &self.split {
             None => self.sparse_solve_r_adjoint(c, nrhs, options, observer),
-            Some(split) => self.split_solve_r_adjoint(split, c, nrhs, options),
+            Some(split) => self.split_solve_r_adjoint(split, c, nrhs, options, observer),
         }
     }
 

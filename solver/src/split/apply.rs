@@ -23,7 +23,12 @@ impl<T: FactorScalar> Split<T> {
     }
 
     /// From Q^H b of S and b of the dense rows to [Q3^H t; y] for each.
-    pub(super) fn up(&self, heads: &[T], mut dense: impl Iterator<Item = T>, nrhs: usize) -> Vec<T> {
+    pub(super) fn up(
+        &self,
+        heads: &[T],
+        mut dense: impl Iterator<Item = T>,
+        nrhs: usize,
+    ) -> Vec<T> {
         let (n, k) = (self.live.len() + self.dead.len(), self.tau.len());
         let mut frames = Vec::with_capacity(self.rows() * nrhs);
         for c in 0..nrhs {
@@ -32,7 +37,8 @@ impl<T: FactorScalar> Split<T> {
             frames.extend(dense.by_ref().take(k).map(|v| -v));
         }
         self.apply_q2(Op::ConjTrans, &mut frames, nrhs);
-        self.t.apply_q(Op::ConjTrans, &mut frames, nrhs, self.rows());
+        self.t
+            .apply_q(Op::ConjTrans, &mut frames, nrhs, self.rows());
         frames
     }
 
@@ -50,7 +56,10 @@ impl<T: FactorScalar> Split<T> {
     fn spread(&self, frames: &[T], nrhs: usize) -> Vec<T> {
         let n = self.live.len() + self.dead.len();
         let mut out = vec![T::zero(); n * nrhs];
-        for (out, frame) in out.chunks_exact_mut(n).zip(frames.chunks_exact(self.rows())) {
+        for (out, frame) in out
+            .chunks_exact_mut(n)
+            .zip(frames.chunks_exact(self.rows()))
+        {
             for (&p, &v) in self.live.iter().zip(frame) {
                 out[p as usize] = v;
             }
@@ -199,12 +208,13 @@ impl<T: FactorScalar> Factors<T> {
     }
 
     /// P'^H y = c in the columns that are alive, for c in the numbering of W; a head, zero behind.
-    pub(crate) fn split_solve_r_adjoint(
+    pub(crate) fn split_solve_r_adjoint<O: Observer>(
         &self,
         split: &Split<T>,
         c: &[T],
         nrhs: usize,
         options: &SolveOptions,
+        observer: &O,
     ) -> Result<Vec<T>, SolveError> {
         let n = self.symbolic.work_cols();
         let (nl, alive, m, k) = (
@@ -213,7 +223,7 @@ impl<T: FactorScalar> Factors<T> {
             split.rows(),
             split.tau.len(),
         );
-        let v = self.sparse_solve_r_adjoint(c, nrhs, options, &())?;
+        let v = self.sparse_solve_r_adjoint(c, nrhs, options, observer)?;
         let mut frames = vec![T::zero(); m * nrhs];
         for (frame, v) in frames.chunks_exact_mut(m).zip(v.chunks_exact(n)) {
             for (to, &p) in frame.iter_mut().zip(&split.live) {

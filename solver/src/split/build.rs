@@ -82,7 +82,9 @@ pub(crate) fn bring_in<T: FactorScalar>(
     let rows = rows_of(a, &symbolic.dense_rows, transposed);
     let mut adjoint = vec![T::zero(); n * k];
     for (row, entries) in adjoint.chunks_exact_mut(n).zip(&rows) {
-        entries.iter().for_each(|&(j, v)| row[j as usize] = v.conj());
+        entries
+            .iter()
+            .for_each(|&(j, v)| row[j as usize] = v.conj());
     }
     let kh = factors.sparse_solve_r_adjoint(&adjoint, k, &solve, &())?;
     // F and -D of the dead columns.
@@ -99,7 +101,11 @@ pub(crate) fn bring_in<T: FactorScalar>(
     drop(adjoint);
 
     let mut block = vec![T::zero(); m * k];
-    for (i, (column, kh)) in block.chunks_exact_mut(m).zip(kh.chunks_exact(n)).enumerate() {
+    for (i, (column, kh)) in block
+        .chunks_exact_mut(m)
+        .zip(kh.chunks_exact(n))
+        .enumerate()
+    {
         for (to, &p) in column.iter_mut().zip(&live) {
             *to = kh[p as usize];
         }
@@ -137,7 +143,10 @@ pub(crate) fn bring_in<T: FactorScalar>(
     let tolerance = options.tolerance.unwrap_or(default).max(0.0);
     let top = fd.chunks_exact(m).flat_map(|c| &c[..k]).copied().collect();
     let t = Pivoted::new(top, k, d, tolerance);
-    let in_order = t.order().iter().map(|&e| &fd[e as usize * m + k..(e as usize + 1) * m]);
+    let in_order = t
+        .order()
+        .iter()
+        .map(|&e| &fd[e as usize * m + k..(e as usize + 1) * m]);
     let y = in_order.flatten().copied().collect();
     factors.split = Some(Box::new(Split {
         a: a.clone(),
@@ -154,7 +163,12 @@ pub(crate) fn bring_in<T: FactorScalar>(
     let rank = rank_of(factors, of_sparse, largest_column(a, transposed), tolerance);
     if let (Some(&column), Deficient::Refuse) = (rank.dead.first(), options.deficient) {
         let split = factors.split.as_ref().expect("just made");
-        return Err(rank_deficient(transposed, column, split.t.next_pivot(), tolerance));
+        return Err(rank_deficient(
+            transposed,
+            column,
+            split.t.next_pivot(),
+            tolerance,
+        ));
     }
     let deficient = !rank.is_full();
     factors.rank = Some(rank);

@@ -86,7 +86,9 @@ impl<T: FactorScalar> Pivoted<T> {
             let column = &self.r[j * (j + 1) / 2..][..=j];
             c[j] /= column[j];
             let x = c[j];
-            c.iter_mut().zip(&column[..j]).for_each(|(c, &r)| *c -= r * x);
+            c.iter_mut()
+                .zip(&column[..j])
+                .for_each(|(c, &r)| *c -= r * x);
         }
     }
 

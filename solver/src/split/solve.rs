@@ -1,14 +1,15 @@
 //! x where dense rows are split off: as by QR, and then corrected by its residual.
 //!
-//! x = P'^{-1} (Q'^H b)_1 for least squares, x = Q' P'^{-H} b for the shortest x of a wide A. Both lose digits where S is much closer
-//! to being singular than W. A correction solves P'^H P' z = A^H (b - A x), or takes Q' P'^{-H} (b - A x), in the same precision: what
-//! it tends to does not depend on the digits that P' has lost (A. Björck, *Stability analysis of the method of seminormal equations*,
-//! Linear Algebra Appl. 88/89, 1987). The size of P'^{-H} A^H r, or of r, says whether it was good for anything.
+//! x = P'^{-1} (Q'^H b)_1 for least squares, x = A^H P'^{-1} P'^{-H} b for the shortest x of a wide A (C. Paige, *An error analysis of a
+//! method for solving matrix equations*, Math. Comp. 27, 1973: no worse than with Q'). Both lose digits where S is much closer to being
+//! singular than W. A correction solves P'^H P' z = A^H (b - A x), or = b - A x, in the same precision: what it tends to does not
+//! depend on the digits that P' has lost (A. Björck, *Stability analysis of the method of seminormal equations*, Linear Algebra Appl.
+//! 88/89, 1987). The size of P'^{-H} A^H r, or of r, says whether it was good for anything.
 
 use super::Split;
 use crate::error::SolveError;
 use crate::numeric::{FactorScalar, Factors};
-use crate::solve::{Rotated, SolveOptions};
+use crate::solve::{SolveOptions, SolvePlan, Sweep};
 use treeqr_matrices::{RealScalar, Scalar, norm2};
 use treeqr_runtime::Observer;
 
@@ -70,7 +71,7 @@ impl<T: FactorScalar> Factors<T> {
                 let g = &mut g[c * n..(c + 1) * n];
                 split.a.adjoint_mul_add(T::one(), &r, g);
             }
-            let y = self.split_solve_r_adjoint(split, &g, nrhs, options)?;
+            let y = self.split_solve_r_adjoint(split, &g, nrhs, options, &())?;
             let errors = norms(&y, nrhs);
             Ok((y, errors))
         };
@@ -83,7 +84,7 @@ impl<T: FactorScalar> Factors<T> {
         corrected::<T>(x, nrhs, &sizes, step, correct)
     }
 
-    /// For a wide A.
+    /// For a wide A: x = A^H z with P'^H P' z = b. It is in the row space of A whatever digits P' has lost, which Q' would not be.
     fn split_shortest<O: Observer>(
         &self,
         split: &Split<T>,
@@ -95,25 +96,39 @@ impl<T: FactorScalar> Factors<T> {
         let (m, n) = (self.symbolic.nrows(), self.symbolic.ncols());
         let mut wanted = b.to_vec();
         self.project(split, &mut wanted, nrhs);
-        let rotated = |c: &[T]| -> Result<Rotated<T>, SolveError> {
-            let head = self.split_solve_r_adjoint(split, c, nrhs, options)?;
-            let rest = Vec::new();
-            Ok(Rotated { head, rest })
+        let y = self.split_solve_r_adjoint(split, &wanted, nrhs, options, observer)?;
+        let z = self.split_solve_r(split, &y, nrhs, options)?;
+        let image = |z: &[T]| {
+            let mut x = vec![T::zero(); n * nrhs];
+            for (x, z) in x.chunks_exact_mut(n).zip(z.chunks_exact(m)) {
+                split.a.adjoint_mul_add(T::one(), z, x);
+            }
+            x
         };
-        let x = self.split_apply_q(split, &rotated(&wanted)?, nrhs, options, observer)?;
-        let step = |x: &[T]| -> Result<(Vec<T>, Vec<f64>), SolveError> {
-            let mut r = b.to_vec();
-            for c in 0..nrhs {
-                let r = &mut r[c * m..(c + 1) * m];
-                split.a.mul_add(-T::one(), &x[c * n..(c + 1) * n], r);
+        let step = |z: &[T]| -> Result<(Vec<T>, Vec<f64>), SolveError> {
+            let mut r = wanted.clone();
+            for (r, x) in r.chunks_exact_mut(m).zip(image(z).chunks_exact(n)) {
+                split.a.mul_add(-T::one(), x, r);
             }
             self.project(split, &mut r, nrhs);
             let errors = norms(&r, nrhs);
             Ok((r, errors))
         };
-        let correct = |r: &[T]| self.split_apply_q(split, &rotated(r)?, nrhs, options, &());
+        let correct = |r: &[T]| {
+            let y = self.split_solve_r_adjoint(split, r, nrhs, options, &())?;
+            self.split_solve_r(split, &y, nrhs, options)
+        };
         let sizes = norms(b, nrhs);
-        corrected::<T>(x, nrhs, &sizes, step, correct)
+        Ok(image(&corrected::<T>(z, nrhs, &sizes, step, correct)?))
+    }
+
+    /// What [`Self::split_solve`] shows to its observer: its first sweep, where that is one of the tree.
+    pub(crate) fn plan_split(&self, nrhs: usize, options: &SolveOptions) -> SolvePlan {
+        match (self.symbolic.transposed, &self.deficiency) {
+            (false, _) => self.plan_sweep(Sweep::QAdjoint, nrhs, options),
+            (true, None) => self.plan_sweep(Sweep::RAdjoint, nrhs, options),
+            (true, Some(_)) => SolvePlan::nothing(nrhs),
+        }
     }
 
     /// Takes away what lies in the null space of W, where shortest solutions are wanted.
@@ -159,7 +174,7 @@ impl<T: FactorScalar> Factors<T> {
             }
             let by = T::from_f64(1.0 / before, 0.0).re();
             v.iter_mut().for_each(|x| *x = x.scale(by));
-            let Ok(u) = self.split_solve_r_adjoint(split, &v, 1, options) else {
+            let Ok(u) = self.split_solve_r_adjoint(split, &v, 1, options, &()) else {
                 return f64::INFINITY;
             };
             let Ok(x) = self.split_solve_r(split, &u, 1, options) else {
@@ -211,7 +226,11 @@ fn corrected<T: FactorScalar>(
     let epsilon = <T::Real as RealScalar>::EPSILON.to_f64();
     let (mut y, mut errors) = step(&x)?;
     let open = |error: f64, size: f64| error > epsilon * size;
-    let mut more: Vec<bool> = errors.iter().zip(sizes).map(|(&e, &s)| open(e, s)).collect();
+    let mut more: Vec<bool> = errors
+        .iter()
+        .zip(sizes)
+        .map(|(&e, &s)| open(e, s))
+        .collect();
     for _ in 0..CORRECTIONS {
         if !more.contains(&true) {
             break;
