@@ -172,7 +172,8 @@ impl<T: FactorScalar> Factorization<T> {
         self.factors.rank_details()
     }
 
-    /// R and Q.
+    /// R and Q. With dense rows split off ([`Symbolic::dense_rows`]) these are correct as an orthogonal factorization, but R is not
+    /// triangular; analyse with [`DenseRows::None`](crate::DenseRows::None) for one that is.
     pub fn factors(&self) -> &Factors<T> {
         &self.factors
     }

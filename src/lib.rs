@@ -95,10 +95,10 @@ pub use trace::{TraceNotes, fingerprint, graph_trace, trace};
 pub use treeqr_matrices::{Csc, Dense, Pattern, Scalar, c32, c64, read_dense, read_sparse};
 pub use treeqr_runtime::Config;
 pub use treeqr_solver::{
-    Deficient, FactorOptions, FactorScalar, Factors, Householder, InverseSubset, Options,
-    Prediction, Problem, Quality, Rank, RefineEnd, RefineMethod, RefineOptions, RefineStep,
-    RefinedColumn, Refinement, RunShape, Scaled, SolveOptions, SolvePlan, Symbolic, quality,
-    quality_deficient, refine,
+    Deficient, DenseRows, FactorOptions, FactorScalar, Factors, Householder, InverseSubset,
+    Options, Prediction, Problem, Quality, Rank, RefineEnd, RefineMethod, RefineOptions,
+    RefineStep, RefinedColumn, Refinement, RunShape, Scaled, SolveOptions, SolvePlan, Symbolic,
+    quality, quality_deficient, refine,
 };
 
 use std::sync::Arc;

@@ -72,6 +72,27 @@ pub enum PosedError {
 /// assert!((mean.solution(&y, 1)[0] - 1.0_f64).abs() < 1e-15);
 /// # Ok::<(), treeqr::Error>(())
 /// ```
+///
+/// The pattern does not depend on lambda, so that a path of dampings (the points of an L-curve) takes one analysis:
+///
+/// ```
+/// use treeqr::matrices::norm2;
+/// use treeqr::{FactorOptions, Options, Posed, Terms, analyse, factorize, matrices, weighted_residual};
+///
+/// let a = matrices::load::<f64>("gallery:survey-6x5")?.matrix;
+/// let b = vec![1.0; a.nrows()];
+/// let damped = Terms { damping: Some(1.0), ..Terms::default() };
+/// let mut posed = Posed::new(&a, &damped)?;
+/// let symbolic = analyse(posed.matrix().pattern(), &Options::default())?;
+/// for lambda in [1e-2, 1e-1, 1.0, 1e1, 1e2] {
+///     posed.set_damping(lambda)?;
+///     let qr = factorize(&symbolic, posed.matrix(), &FactorOptions::default())?;
+///     let x = posed.solution(&qr.solve(&posed.rhs(&b, 1))?, 1);
+///     let r = weighted_residual(&a, &x, &b, None);
+///     println!("{lambda}: {:.3} {:.3}", norm2(&r), norm2(&x));
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Posed<T> {
     matrix: Csc<T>,

@@ -84,6 +84,9 @@ impl<T: FactorScalar> Factors<T> {
 
     /// Whether all entries on the pattern of R take fewer flops than these of the diagonal. A solve is counted as its way to the root.
     fn inverse_subset_is_cheaper(&self, columns: &[usize], place: &[u32]) -> bool {
+        if self.split.is_some() {
+            return false;
+        }
         let sym = &self.symbolic;
         let fronts = &sym.tree.fronts;
         let mut way: Vec<u64> = fronts

@@ -119,6 +119,12 @@ pub enum SolveError {
         /// What was asked for.
         what: &'static str,
     },
+    /// Asked of factors with dense rows split off ([`DenseRows`](crate::DenseRows)), which have no such thing.
+    #[error("{what} cannot be had with dense rows split off: analyse with `dense_rows` as `None`")]
+    DenseRows {
+        /// What was asked for.
+        what: &'static str,
+    },
     /// Factors that are gone, because the refactorization that was to replace them failed.
     #[error("there are no factors: the last refactorization failed")]
     NoFactors,

@@ -35,6 +35,7 @@
 //! | `plan` | handles and tasks of one run; [`Prediction`] |
 //! | `numeric` | the codelets, [`factorize`], [`Factors`] |
 //! | `rank` | columns that depend on others: Heath's method, [`Rank`], minimum norm |
+//! | `split` | dense rows, brought in after the rest is factorized |
 //! | `solve` | R, Q and their adjoints as tasks over the tree; x; [`quality`] |
 //! | `refine` | x made better with R as preconditioner; condition numbers |
 //! | `disk` | factors in a file |
@@ -59,6 +60,7 @@ mod refine;
 #[doc(hidden)]
 pub mod shared;
 mod solve;
+mod split;
 mod symbolic;
 
 pub use analysis::analyse;
@@ -71,7 +73,7 @@ pub use numeric::{
     FactorOptions, FactorScalar, Factored, Factors, MemoryLimit, Priorities, PriorityReport,
     Refactored, check_rhs, factorize,
 };
-pub use options::Options;
+pub use options::{DenseRows, Options};
 pub use plan::{CODELETS, GraphTask, Prediction, RunShape, TaskGeometry, TaskGraph};
 pub use rank::{Deficient, Rank};
 pub use refine::{

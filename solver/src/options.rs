@@ -2,6 +2,19 @@
 
 use std::sync::Arc;
 
+/// Which rows of W, the matrix that is factorized, are split off because they would fill R. (W is A, or A^H when A is wide: then
+/// they are columns of A.) The rest is factorized, and the dense rows are brought in by updating. The choice sees the pattern alone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DenseRows {
+    /// Those with more than max(16, 10 sqrt(n)) entries and ten times the mean, where that halves the predicted flops at least.
+    #[default]
+    Auto,
+    /// None: A = Q R as it stands.
+    None,
+    /// So many, those with the most entries.
+    Count(usize),
+}
+
 /// Options of an analysis. The defaults suit most problems.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -10,6 +23,8 @@ pub struct Options {
     /// A column order to use as it is, instead of an ordering: entry k is the column (from 0) eliminated k-th. For a wide
     /// matrix it orders the rows. Singletons still come first.
     pub given_order: Option<Arc<Vec<u32>>>,
+    /// Rows that are split off and brought in by updating.
+    pub dense_rows: DenseRows,
     /// Workers that the tree is cut for. It decides how fronts are grouped into tasks, never a result.
     pub threads: usize,
     /// Rows of a tile; chosen per front when not given.
@@ -28,6 +43,7 @@ impl Default for Options {
         Self {
             ordering: "auto".to_owned(),
             given_order: None,
+            dense_rows: DenseRows::Auto,
             threads: std::thread::available_parallelism().map_or(1, usize::from),
             mb: None,
             nb: None,

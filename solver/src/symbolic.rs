@@ -1,6 +1,7 @@
 //! [`Symbolic`]: all that an analysis knows, valid for every matrix with the same pattern and for every scalar.
 
 use crate::analysis::cleanup::Singleton;
+use crate::analysis::dense::update_flops;
 use crate::analysis::groups::Unit;
 use crate::analysis::partition::Tiling;
 use crate::options::Options;
@@ -172,6 +173,11 @@ pub struct Symbolic {
     pub(crate) unit_of: Vec<u32>,
     /// Rows of the factorized matrix that are no rows of R: see [`Symbolic::rest_rows`].
     pub(crate) rest_rows: usize,
+    /// Rows of W that are split off, increasing, and why; the tree knows nothing of them.
+    pub(crate) dense_rows: Vec<u32>,
+    pub(crate) dense_rows_why: String,
+    /// Columns of W that are ordered last because they are dense.
+    pub(crate) dense_columns: Vec<u32>,
     pub(crate) ordering: &'static str,
     pub(crate) ordering_why: String,
     pub(crate) steps: Vec<(&'static str, Duration)>,
@@ -225,6 +231,31 @@ impl Symbolic {
     /// Why that ordering; empty when it was asked for by name.
     pub fn ordering_why(&self) -> &str {
         &self.ordering_why
+    }
+
+    /// Rows of the factorized matrix (columns of A, when A is wide) that are split off because they would fill R, from 0, increasing.
+    /// Tree, tasks, predictions and figures of the factors are those of the rest; see [`DenseRows`](crate::DenseRows).
+    pub fn dense_rows(&self) -> &[u32] {
+        &self.dense_rows
+    }
+
+    /// Why these are split off, or why none was although there were candidates; empty where there was nothing to decide.
+    pub fn dense_rows_why(&self) -> &str {
+        &self.dense_rows_why
+    }
+
+    /// Flops of bringing in the dense rows, which come on top of those of the tasks; 0 where there are none. O(nnz).
+    pub fn update_flops(&self) -> u64 {
+        match self.dense_rows.len() {
+            0 => 0,
+            k => update_flops(self.nnz_r(), self.work_cols(), k) as u64,
+        }
+    }
+
+    /// Columns of the factorized matrix (rows of A, when A is wide) with so many entries that they are eliminated last,
+    /// from 0, increasing; empty where the order was given or is the natural one.
+    pub fn dense_columns(&self) -> &[u32] {
+        &self.dense_columns
     }
 
     /// Rows that the factorized matrix has besides those of R, and so entries of [`Rotated::rest`](crate::Rotated::rest): its rows

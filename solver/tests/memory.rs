@@ -63,7 +63,11 @@ fn limits_are_kept_on_trees_of_all_shapes() {
 /// All that factors say, as bytes.
 fn bits<T: FactorScalar>(factors: &Factors<T>) -> Vec<u8> {
     let symbolic = factors.symbolic();
-    let mut all = factors.trapezoid().values().to_vec();
+    let mut all = factors
+        .trapezoid()
+        .expect("no row is split off")
+        .values()
+        .to_vec();
     let n = symbolic.nrows().min(symbolic.ncols());
     let c: Vec<T> = vector(5, 2 * n);
     all.extend(factors.solve_r(&c, 2).expect("solve"));

@@ -47,7 +47,7 @@ fn bits(a: &Csc<f64>, o: &Options, run: &Config, sequential: bool) -> Vec<u64> {
         kept.solve_r_adjoint_with(&c, 2, &solve, &())
             .expect("solve"),
     );
-    all.extend(kept.trapezoid().values());
+    all.extend(kept.trapezoid().expect("no row is split off").values());
     all.extend(kept.dead_columns().iter().map(|&j| f64::from(j)));
     all.push(kept.dropped_norm());
     if !symbolic.transposed() {

@@ -7,7 +7,7 @@ use super::input::AnyProblem;
 use super::page::{self, FAINT, Page};
 use super::stop;
 use super::units::{count, plural, si, time};
-use super::{bars, page::WORK};
+use super::{bars, dense, page::WORK};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -88,6 +88,7 @@ pub fn describe_tree(page: &mut Page, symbolic: &Symbolic) {
         why => format!(" – {why}"),
     };
     page.prose("Ordering", &format!("{}{why}", symbolic.ordering()));
+    dense::describe(page, symbolic);
     let (groups, tiled) = symbolic.unit_counts();
     let fronts = symbolic.fronts().len();
     page.row(
@@ -239,6 +240,8 @@ impl Report {
             "fronts": s.fronts().len(),
             "depth": s.depth(),
             "singletons": s.singletons(),
+            "dense_rows": dense::rows_json(s),
+            "dense_columns": dense::columns_json(s),
             "groups": groups,
             "tiled_fronts": tiled,
             "predicted_peak_bytes": p.peak_bytes,

@@ -2,8 +2,8 @@
 
 use super::bench::BenchArgs;
 use super::input::{
-    OrderingChoice, OrderingParser, Precision, PrioritiesChoice, SolutionChoice, rank_tolerance,
-    scheduler_parser,
+    OrderingChoice, OrderingParser, Precision, PrioritiesChoice, SolutionChoice, dense_rows,
+    rank_tolerance, scheduler_parser,
 };
 use super::limits::{memory_limit, memory_size};
 use super::plot::PlotArgs;
@@ -15,6 +15,7 @@ use clap_complete::Shell;
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use treeqr::DenseRows;
 use treeqr::profiling::system::Modules;
 use treeqr::runtime::{DeviceSpec, SchedulerEntry, available_threads, schedulers};
 use treeqr::solver::MemoryLimit;
@@ -268,6 +269,10 @@ pub struct TreeArgs {
     #[arg(long, value_name = "NAME|file:PATH", default_value = "auto")]
     #[arg(value_parser = OrderingParser, hide_possible_values = true)]
     pub ordering: OrderingChoice,
+    /// Rows (columns, of a wide A) that are split off because they would fill R, and brought in by updating: auto, where that
+    /// halves the work at least; none; or so many, those with the most entries
+    #[arg(long, value_name = "auto|none|K", default_value = "auto", value_parser = dense_rows)]
+    pub dense_rows: DenseRows,
     /// Rows of a tile [default: by the front's shape]
     #[arg(long, value_name = "ROWS")]
     pub mb: Option<u32>,

@@ -11,7 +11,7 @@ use treeqr::matrices::{Loaded, Source};
 use treeqr::runtime::{Config, ModelStore, SCHEDULERS, SchedulerEntry, schedulers};
 use treeqr::solver::{AUTO, AnalyseError, ORDERINGS, Priorities};
 use treeqr::{
-    Deficient, Dense, FactorOptions, Options, Pattern, RunShape, Scalar, c64, read_dense,
+    Deficient, Dense, DenseRows, FactorOptions, Options, Pattern, RunShape, Scalar, c64, read_dense,
 };
 
 /// A scheduler by its name.
@@ -186,6 +186,18 @@ pub fn rank_tolerance(text: &str) -> Result<f64, String> {
     }
 }
 
+/// Which rows are split off.
+pub fn dense_rows(text: &str) -> Result<DenseRows, String> {
+    match text {
+        "auto" => Ok(DenseRows::Auto),
+        "none" => Ok(DenseRows::None),
+        number => number
+            .parse()
+            .map(DenseRows::Count)
+            .map_err(|_| "it is auto, none, or a number of rows".to_owned()),
+    }
+}
+
 /// The names that `--ordering` knows, each with a sentence.
 pub fn ordering_names() -> impl Iterator<Item = (&'static str, &'static str)> {
     let auto = (
@@ -236,6 +248,7 @@ impl TreeArgs {
             nb: self.nb,
             ib: self.ib,
             bh: self.bh,
+            dense_rows: self.dense_rows,
             ..Options::default()
         };
         match &self.ordering {

@@ -9,6 +9,7 @@
 //! | `compared` | `treeqr report A B`: two runs side by side |
 //! | `html` | the report as a page for a browser, by `treeqr report` and `treeqr solve` |
 //! | `trace` | `treeqr trace`: what is in a trace, its rules, parts and differences |
+//! | `dense` | dense rows and columns, as `solve` and `analyse` tell them |
 //! | `analyse`, `info`, `gallery`, `lists` | the other subcommands |
 //! | `input` | matrices, right-hand sides and orders from the words of the command line |
 //! | `failure` | what went wrong, with exit code and hint |
@@ -25,6 +26,7 @@ mod bars;
 mod bench;
 mod cli;
 mod compared;
+mod dense;
 mod failure;
 mod findings;
 mod gallery;

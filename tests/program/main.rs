@@ -4,6 +4,7 @@ mod bad_input;
 mod bench;
 mod command;
 mod dense;
+mod dense_rows;
 mod examples;
 mod gallery;
 mod help;

@@ -4,8 +4,8 @@ use crate::dense;
 use crate::mixed::{Random, complex, named};
 use treeqr::matrices::{Scalar, norm2};
 use treeqr::{
-    Csc, FactorOptions, Posed, PosedError, Settings, Terms, analyse, c64, factorize, r_squared,
-    solve, weighted_residual,
+    Csc, FactorOptions, Posed, PosedError, RunShape, Settings, Terms, analyse, c64, factorize,
+    r_squared, solve, weighted_residual,
 };
 
 fn difference(x: &[f64], y: &[f64]) -> f64 {
@@ -131,6 +131,69 @@ fn another_damping_and_other_values_need_no_analysis() {
             let error = difference(&posed.solution(&y, 1), &expected);
             assert!(error < 1e-9, "{name}, {damping}: {error:e}");
         }
+    }
+}
+
+/// The L-curve of Tikhonov: five dampings, one analysis. ||x|| falls, ||b - A x|| grows, and at every point A^H r = lambda^2 x.
+#[test]
+fn an_l_curve_takes_one_analysis() {
+    for name in ["lp-40", "dense-rows-900x9", "stencil27-4"] {
+        let a = named(name);
+        let b = Random(16).vector(a.nrows());
+        let terms = Terms {
+            damping: Some(1.0),
+            ..Terms::default()
+        };
+        let mut posed = Posed::new(&a, &terms).expect("posed");
+        let symbolic = analyse(posed.matrix().pattern(), &Default::default()).expect("analysed");
+        let pattern = posed.matrix().pattern().clone();
+        let mut curve: Vec<(f64, f64)> = Vec::new();
+        for lambda in [0.01, 0.1, 1.0, 10.0, 100.0] {
+            posed.set_damping(lambda).expect("a damping");
+            assert!(std::sync::Arc::ptr_eq(&pattern, posed.matrix().pattern()));
+            let qr = factorize(&symbolic, posed.matrix(), &FactorOptions::default());
+            let y = qr
+                .and_then(|qr| qr.solve(&posed.rhs(&b, 1)))
+                .expect("solved");
+            let x = posed.solution(&y, 1);
+            let r = weighted_residual(&a, &x, &b, None);
+            let mut gradient: Vec<f64> = x.iter().map(|v| -lambda * lambda * v).collect();
+            a.adjoint_mul_add(1.0, &r, &mut gradient);
+            let scale = (a.norm_frobenius() + lambda) * norm2(&b);
+            assert!(norm2(&gradient) < 1e-12 * scale, "{name}, {lambda}");
+            curve.push((norm2(&x), norm2(&r)));
+        }
+        let falls = |w: &[(f64, f64)]| w[0].0 > w[1].0 && w[0].1 < w[1].1;
+        assert!(curve.windows(2).all(falls), "{name}: {curve:?}");
+    }
+}
+
+/// Damping adds rows of one entry: R stays as full as it was (but for singletons, which are none any more), and the work grows by
+/// what a row more for each column costs.
+#[test]
+fn damping_adds_little_work() {
+    let names = [
+        "TF14",
+        "conv2d-100",
+        "dense-rows-1600x9",
+        "lp-2000",
+        "stencil27-8",
+    ];
+    for name in names {
+        let a = named(name);
+        let terms = Terms {
+            damping: Some(1.0),
+            ..Terms::default()
+        };
+        let posed = Posed::new(&a, &terms).expect("posed");
+        let [plain, damped] = [&a, posed.matrix()].map(|a| {
+            let symbolic = analyse(a.pattern(), &Default::default()).expect("analysed");
+            let flops = symbolic.predict(RunShape::of::<f64>(1, false)).flops;
+            (flops + symbolic.update_flops(), symbolic.nnz_r())
+        });
+        eprintln!("{name}: flops, nnz(R) {plain:?}, damped {damped:?}");
+        assert!(damped.0 < 4 * plain.0, "{name}: {plain:?} {damped:?}");
+        assert!(damped.1 < 3 * plain.1, "{name}: {plain:?} {damped:?}");
     }
 }
 

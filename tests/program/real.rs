@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 use treeqr::matrices::norm2;
 use treeqr::{
-    Csc, Deficient, FactorOptions, Options, Progress, RunShape, analyse, quality,
+    Csc, Deficient, DenseRows, FactorOptions, Options, Progress, RunShape, analyse, quality,
     quality_deficient, read_dense, read_sparse, solve_analysed,
 };
 
@@ -204,6 +204,45 @@ fn real_matrices_are_solved() {
         }
     }
     assert!(done >= 30, "only {done} matrices were small enough");
+}
+
+/// fit2p has 25 dense columns: transposed they are rows, without which nothing fills. In the other two every row is like the others,
+/// and some are split off all the same.
+#[test]
+fn dense_rows_of_real_matrices() {
+    let Some(folder) = folder() else { return };
+    let cases = [
+        ("lp_fit2p", DenseRows::Auto, 25, 3000),
+        ("miplib3_nw04", DenseRows::Auto, 0, 36),
+        ("miplib3_nw04", DenseRows::Count(20), 20, 36),
+        ("miplib3_air04", DenseRows::Auto, 0, 712),
+        ("miplib3_air04", DenseRows::Count(20), 20, 712),
+    ];
+    for (name, asked, rows, rank) in cases {
+        let a: Csc<f64> = read_sparse(folder.join(format!("{name}.mtx.gz"))).expect("a good file");
+        for a in [a.adjoint(), a] {
+            let options = Options {
+                dense_rows: asked,
+                ..Options::default()
+            };
+            let symbolic = analyse(a.pattern(), &options).expect("analysed");
+            assert_eq!(symbolic.dense_rows().len(), rows, "{name}");
+            let b: Vec<f64> = (0..a.nrows())
+                .map(|i| 1.0 + (0.7 * i as f64).sin())
+                .collect();
+            let (options, progress) = (FactorOptions::default(), Progress::default());
+            let solution = solve_analysed(&symbolic, &a, &b, 1, &options, &progress);
+            let solution = solution.unwrap_or_else(|e| panic!("{name}: {e}"));
+            assert_eq!(solution.rank.rank, rank, "{name}: {:?}", solution.rank);
+            let q = if solution.rank.is_full() {
+                quality(&a, &solution.x, &b)
+            } else {
+                quality_deficient(&a, &solution.x, &b)
+            };
+            eprintln!("{name} {asked:?}: {q:?}");
+            assert!(q.normal_residual < 1e-12, "{name} {asked:?}: {q:?}");
+        }
+    }
 }
 
 #[test]

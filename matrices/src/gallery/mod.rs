@@ -10,6 +10,7 @@ mod build;
 mod bundle;
 mod complex;
 mod conv2d;
+mod dense_rows;
 mod error;
 mod forest;
 mod grid3d;
@@ -180,6 +181,16 @@ pub const FAMILIES: &[Family] = &[
         rule: positive,
         work: conv2d::work,
         build: conv2d::conv2d,
+    },
+    Family {
+        form: "dense-rows-<n>x<k>",
+        about: "Weighted differences on a square grid and k rows that see most unknowns: dense rows fix the rank.",
+        parameters: "n: unknowns; k: dense rows",
+        example: "dense-rows-2000x10",
+        random: true,
+        rule: positive,
+        work: dense_rows::work,
+        build: dense_rows::dense_rows,
     },
 ];
 

@@ -84,6 +84,25 @@ fn counts_and_sums_of_the_combinatorial_families() {
 }
 
 #[test]
+fn dense_rows_see_what_differences_leave_free() {
+    let a = matrix("dense-rows-100x3");
+    // 2 * 10 * 9 pairs of neighbours.
+    assert_eq!((a.nrows(), a.ncols()), (183, 100));
+    let (rows, _) = counts(&a);
+    assert!(rows[..180].iter().all(|&n| n == 2));
+    assert_eq!(rows[180], 100);
+    assert!(rows[181..].iter().all(|&n| (15..100).contains(&n)));
+    let mut of_ones = vec![0.0; a.nrows()];
+    a.mul_add(1.0, &[1.0; 100], &mut of_ones);
+    assert!(of_ones[..180].iter().all(|&v| v == 0.0));
+    assert!(of_ones[180..].iter().all(|&v| v > 5.0));
+    for (name, shape) in [("dense-rows-1x1", (1, 1)), ("dense-rows-3x2", (5, 3))] {
+        let a = matrix(name);
+        assert_eq!((a.nrows(), a.ncols()), shape, "{name}");
+    }
+}
+
+#[test]
 fn grids() {
     let a = matrix("grid3d-4");
     assert_eq!(

@@ -37,12 +37,19 @@ pub(crate) struct Reduced {
     pub rows: Pattern,
 }
 
-/// O(nnz + m + n).
-pub(crate) fn reduce(work: &Work) -> Reduced {
+/// W22 of W without the rows `left_out` (increasing), which count as empty. O(nnz + m + n).
+pub(crate) fn reduce(work: &Work, left_out: &[u32]) -> Reduced {
     let (m, n) = (work.cols.nrows(), work.cols.ncols());
     let mut row_left: Vec<bool> = (0..m).map(|i| !work.rows.col(i).is_empty()).collect();
     let mut col_left = vec![true; n];
     let mut count: Vec<usize> = (0..n).map(|j| work.cols.col(j).len()).collect();
+    for &i in left_out {
+        row_left[i as usize] = false;
+        work.rows
+            .col(i as usize)
+            .iter()
+            .for_each(|&j| count[j as usize] -= 1);
+    }
     let mut singletons = Vec::new();
     let mut queue: Vec<u32> = (0..n as u32).filter(|&j| count[j as usize] == 1).collect();
     let mut head = 0;

@@ -3,7 +3,7 @@
 //! The steps, in the order in which the data flows; each file is one of them:
 //!
 //! ```text
-//!   work -> cleanup -> ordering -> etree -> counts -> supernodes -> fronts (amalgamate) -> numbering
+//!   work -> dense -> cleanup -> ordering -> etree -> counts -> supernodes -> fronts (amalgamate) -> numbering
 //!        -> partition -> groups
 //! ```
 //!
@@ -13,6 +13,7 @@
 mod amalgamate;
 pub(crate) mod cleanup;
 mod counts;
+pub(crate) mod dense;
 mod etree;
 mod fronts;
 pub(crate) mod groups;
@@ -26,7 +27,7 @@ mod supernodes;
 pub(crate) mod work;
 
 use crate::error::AnalyseError;
-use crate::options::Options;
+use crate::options::{DenseRows, Options};
 use crate::symbolic::{Front, Symbolic, Tree};
 use cleanup::Reduced;
 use ordering::OrderingInput;
@@ -61,14 +62,35 @@ pub fn analyse(pattern: &Arc<Pattern>, options: &Options) -> Result<Symbolic, An
     let (rows, cols) = (pattern.nrows(), pattern.ncols());
     let _span = tracing::info_span!("analyse", rows, cols, entries = pattern.nnz()).entered();
     let mut steps = Steps::default();
-    let (work, reduced) = steps.run("clean-up", || {
+    let asked = options.dense_rows;
+    let (work, sets, reduced) = steps.run("clean-up", || {
         let work = work::Work::new(pattern);
-        let reduced = cleanup::reduce(&work);
-        (work, reduced)
+        let mut sets = dense::candidates(&work, asked);
+        // A number that is asked for is no question.
+        let left_out = match asked {
+            DenseRows::Count(_) => sets.pop().unwrap_or_default(),
+            _ => Vec::new(),
+        };
+        let reduced = cleanup::reduce(&work, &left_out);
+        (work, sets, (left_out, reduced))
     });
-    let ordered = steps.run("ordering and fronts", || {
+    let (mut dense_rows, mut reduced) = reduced;
+    let mut ordered = steps.run("ordering and fronts", || {
         order_columns(&reduced, options, work.cols.ncols())
     })?;
+    let mut dense_rows_why = match dense_rows.len() {
+        0 => String::new(),
+        _ => "as asked for".to_owned(),
+    };
+    if !sets.is_empty() {
+        let (better, why) =
+            steps.run("dense rows", || try_splits(&work, &ordered, sets, options))?;
+        dense_rows_why = why;
+        if let Some(split) = better {
+            (dense_rows, reduced, ordered) = (split.rows, split.reduced, split.ordered);
+        }
+    }
+    let dense_columns = ordered.dense_columns;
     let Structure { order, fronts } = ordered.structure;
     let tree = steps.run("numbering", || {
         numbering::number(&work, &reduced, &order, fronts)
@@ -100,6 +122,9 @@ pub fn analyse(pattern: &Arc<Pattern>, options: &Options) -> Result<Symbolic, An
         tilings,
         units,
         unit_of,
+        dense_rows,
+        dense_rows_why,
+        dense_columns,
         ordering: ordered.name,
         ordering_why: ordered.why,
         steps: steps.list,
@@ -117,11 +142,59 @@ fn block_flops(tree: &Tree, f: usize) -> u64 {
     )
 }
 
+/// W without some rows, analysed.
+struct Split {
+    rows: Vec<u32>,
+    reduced: Reduced,
+    ordered: Ordered,
+}
+
+/// The best of the splits, if one pays, and a sentence on that.
+fn try_splits(
+    work: &work::Work,
+    whole: &Ordered,
+    sets: Vec<Vec<u32>>,
+    options: &Options,
+) -> Result<(Option<Split>, String), AnalyseError> {
+    let n = work.cols.ncols();
+    let whole = dense::flops(&whole.structure, n, 0);
+    let mut best: Option<(f64, Split)> = None;
+    for rows in sets {
+        let reduced = cleanup::reduce(work, &rows);
+        let ordered = order_columns(&reduced, options, n)?;
+        let flops = dense::flops(&ordered.structure, n, rows.len());
+        let split = Split {
+            rows,
+            reduced,
+            ordered,
+        };
+        if best.as_ref().is_none_or(|best| flops < best.0) {
+            best = Some((flops, split));
+        }
+    }
+    let Some((flops, split)) = best else {
+        return Ok((None, String::new()));
+    };
+    let figures = format!(
+        "{} with them split off, {} without",
+        ordering::flops(flops as u64),
+        ordering::flops(whole as u64)
+    );
+    tracing::info!(rows = split.rows.len(), figures, "dense rows");
+    if dense::pays(whole, flops) {
+        return Ok((Some(split), figures));
+    }
+    let why = format!("{} stayed: {figures}", split.rows.len());
+    Ok((None, why))
+}
+
 /// An ordering and the fronts that it leads to.
 struct Ordered {
     structure: Structure,
     name: &'static str,
     why: String,
+    /// Columns of W that come last since they are dense.
+    dense_columns: Vec<u32>,
 }
 
 /// The fronts for the column order that is given, or for the ordering asked for.
@@ -130,32 +203,45 @@ fn order_columns(
     options: &Options,
     ncols: usize,
 ) -> Result<Ordered, AnalyseError> {
-    let build = |order: &[u32]| Structure::new(reduced, order);
     if let Some(given) = &options.given_order {
         let order = restrict(given, &reduced.col_ids, ncols)?;
         return Ok(Ordered {
-            structure: build(&order),
+            structure: Structure::new(reduced, &order),
             name: "given",
             why: String::new(),
+            dense_columns: Vec::new(),
         });
     }
-    let input = OrderingInput {
-        cols: &reduced.cols,
-        rows: &reduced.rows,
+    let last = match options.ordering.as_str() {
+        ordering::NATURAL => Vec::new(),
+        _ => dense::columns(&reduced.cols),
     };
-    if options.ordering == ordering::AUTO {
-        let (structure, name, why) = ordering::choose(&input, build)?;
-        return Ok(Ordered {
-            structure,
-            name,
-            why,
-        });
-    }
-    let entry = ordering::find(&options.ordering)?;
+    let (sparse, left) = dense::without_columns(reduced, &last);
+    let (cols, rows) = left
+        .as_ref()
+        .map_or((&reduced.cols, &reduced.rows), |(cols, rows)| (cols, rows));
+    let build = |order: &[u32]| {
+        if last.is_empty() {
+            return Structure::new(reduced, order);
+        }
+        let first = order.iter().map(|&j| sparse[j as usize]);
+        let order: Vec<u32> = first.chain(last.iter().copied()).collect();
+        Structure::new(reduced, &order)
+    };
+    let input = OrderingInput { cols, rows };
+    let (structure, name, why) = if options.ordering == ordering::AUTO {
+        ordering::choose(&input, build)?
+    } else {
+        let entry = ordering::find(&options.ordering)?;
+        (build(&(entry.compute)(&input)?), entry.name, String::new())
+    };
+    let mut dense_columns: Vec<u32> = last.iter().map(|&j| reduced.col_ids[j as usize]).collect();
+    dense_columns.sort_unstable();
     Ok(Ordered {
-        structure: build(&(entry.compute)(&input)?),
-        name: entry.name,
-        why: String::new(),
+        structure,
+        name,
+        why,
+        dense_columns,
     })
 }
 

@@ -48,6 +48,15 @@ impl Structure {
         self.fronts.iter().map(flops).sum()
     }
 
+    /// Entries of R in the fronts.
+    pub fn nnz_r(&self) -> u64 {
+        let entries = |f: &RawFront| {
+            let (k, n) = (u64::from(f.npiv), f.cols.len() as u64);
+            k * n - k * k.saturating_sub(1) / 2
+        };
+        self.fronts.iter().map(entries).sum()
+    }
+
     /// Time of the fronts one after the other by the model of the amalgamation, in ns.
     pub fn time_ns(&self) -> f64 {
         self.fronts.iter().map(|f| f.time_ns).sum()

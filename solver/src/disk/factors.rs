@@ -33,7 +33,9 @@ impl<T: FactorScalar> Factors<T> {
     /// # Errors
     /// That of `out`; and [`SolveError::NoFactors`](crate::SolveError::NoFactors) inside of one where there are none.
     pub fn save(&self, out: &mut dyn Write) -> io::Result<()> {
-        self.check_whole().map_err(io::Error::other)?;
+        self.check_whole()
+            .and_then(|()| self.check_unsplit("a file of the factors"))
+            .map_err(io::Error::other)?;
         let mut out = Writer::new(out);
         out.0.plain(MAGIC)?;
         out.0.plain(&MARK.to_ne_bytes())?;
@@ -194,12 +196,14 @@ impl<T: FactorScalar> Stored for Factors<T> {
             entries: OnceLock::new(),
             rank: Stored::get(from)?,
             deficiency: Stored::get(from)?,
+            split: None,
             symbolic: symbolic.clone(),
         };
         let singletons = symbolic.singletons.len();
         if factors.singleton_rows.len() != singletons
             || factors.singleton_rhs.len() != singletons * nrhs
             || factors.rank.is_none()
+            || !symbolic.dense_rows.is_empty()
         {
             return from.damaged("the numbers do not belong to the analysis");
         }

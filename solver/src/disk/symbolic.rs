@@ -7,7 +7,7 @@ use crate::analysis::cleanup::Singleton;
 use crate::analysis::groups::Unit;
 use crate::analysis::ordering::ORDERINGS;
 use crate::analysis::partition::Tiling;
-use crate::options::Options;
+use crate::options::{DenseRows, Options};
 use crate::symbolic::{Front, OwnRows, Symbolic, Tree};
 use std::io;
 use std::sync::Arc;
@@ -44,8 +44,28 @@ stored!(Options {
     mb,
     nb,
     ib,
-    bh
+    bh,
+    dense_rows,
 });
+
+impl Stored for DenseRows {
+    fn put(&self, out: &mut Writer<'_>) -> io::Result<()> {
+        let count = match *self {
+            DenseRows::Auto => None,
+            DenseRows::None => Some(0),
+            DenseRows::Count(k) => Some(k),
+        };
+        count.put(out)
+    }
+
+    fn get(from: &mut Reader<'_>) -> Result<Self, FactorsFileError> {
+        Ok(match Stored::get(from)? {
+            None => DenseRows::Auto,
+            Some(0) => DenseRows::None,
+            Some(k) => DenseRows::Count(k),
+        })
+    }
+}
 
 impl Stored for Unit {
     fn put(&self, out: &mut Writer<'_>) -> io::Result<()> {
@@ -98,6 +118,9 @@ impl Stored for Symbolic {
         out.list(&self.units)?;
         self.unit_of.put(out)?;
         self.rest_rows.put(out)?;
+        self.dense_rows.put(out)?;
+        self.dense_rows_why.put(out)?;
+        self.dense_columns.put(out)?;
         self.ordering.to_owned().put(out)?;
         self.ordering_why.put(out)
     }
@@ -113,6 +136,9 @@ impl Stored for Symbolic {
             units: from.list()?,
             unit_of: Stored::get(from)?,
             rest_rows: Stored::get(from)?,
+            dense_rows: Stored::get(from)?,
+            dense_rows_why: Stored::get(from)?,
+            dense_columns: Stored::get(from)?,
             ordering: ordering(from)?,
             ordering_why: Stored::get(from)?,
             steps: Vec::new(),

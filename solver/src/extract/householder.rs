@@ -73,6 +73,7 @@ impl<T: FactorScalar> Factors<T> {
     pub fn householder(&self) -> Result<Householder<T>, SolveError> {
         self.check_whole()?;
         self.check_q("H")?;
+        self.check_unsplit("H")?;
         let (sym, plan) = (&self.symbolic, self.plan());
         let (tree, n) = (&sym.tree, sym.work_cols());
         let mut out = Columns::default();

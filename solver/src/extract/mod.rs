@@ -23,9 +23,9 @@ const BLOCK: usize = 128;
 impl<T: FactorScalar> Factors<T> {
     /// R with its columns in elimination order ([`Symbolic::column_order`](crate::Symbolic::column_order)): upper triangular where the rank is full,
     /// upper trapezoidal with as many rows as the [rank](Self::rank) else. [`Self::trapezoid`] has the columns in their own numbering. Zeros are
-    /// left out. O(nnz(R)).
-    pub fn r_matrix(&self) -> Csc<T> {
-        let r = self.trapezoid();
+    /// left out. None with dense rows split off. O(nnz(R)).
+    pub fn r_matrix(&self) -> Option<Csc<T>> {
+        let r = self.trapezoid()?;
         let (mut colptr, mut rowidx) = (vec![0], Vec::with_capacity(r.nnz()));
         let mut values = Vec::with_capacity(r.nnz());
         for column in self.symbolic.column_order() {
@@ -36,7 +36,7 @@ impl<T: FactorScalar> Factors<T> {
         }
         let pattern = Pattern::new(r.nrows(), r.ncols(), colptr, rowidx);
         let pattern = pattern.expect("columns of a matrix in another order");
-        Csc::new(pattern, values).expect("a value for every entry")
+        Some(Csc::new(pattern, values).expect("a value for every entry"))
     }
 
     /// The columns of Q that R belongs to, one for each row of [`Self::r_matrix`]: an orthonormal basis of the range of A (of A^H for a wide

@@ -93,6 +93,7 @@ impl<T: FactorScalar> Factors<T> {
     /// When A is wide, where A^H A is singular.
     pub fn inverse_subset(&self, options: &SolveOptions) -> Result<InverseSubset<T>, SolveError> {
         self.check_inverse()?;
+        self.check_unsplit("the inverse on the pattern of R")?;
         let nodes = Nodes::new(self);
         let structure = Structure::new(&nodes);
         let values = sweep::run_all(&nodes, &structure, options)?;

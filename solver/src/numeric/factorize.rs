@@ -8,6 +8,7 @@ use super::priorities::{Priorities, PriorityReport, priorities};
 use crate::error::SolveError;
 use crate::plan::{Layout, Plan, Prediction, RunShape, codelet};
 use crate::rank::{Deficient, complete, find};
+use crate::split::{bring_in, sparse_options};
 use crate::symbolic::Symbolic;
 use std::num::NonZeroUsize;
 use std::sync::{Arc, OnceLock};
@@ -87,7 +88,11 @@ pub(super) fn complete_deficient<T: FactorScalar>(
 ) -> Result<(), SolveError> {
     let transposed = done.factors.symbolic.transposed;
     let shortest = transposed || options.deficient == Deficient::MinimumNorm;
-    if shortest && let Some(deficiency) = &done.factors.deficiency {
+    let whole = done.factors.split.is_none();
+    if shortest
+        && whole
+        && let Some(deficiency) = &done.factors.deficiency
+    {
         let more = complete(&done.factors, deficiency, options)?;
         if let Some(deficiency) = &mut done.factors.deficiency {
             deficiency.complete = Some(more);
@@ -221,16 +226,23 @@ pub(super) fn factorize_in<T: FactorScalar, O: Observer>(
         entries: OnceLock::new(),
         rank: None,
         deficiency: None,
+        split: None,
     };
-    let (rank, deficiency) = match find(&factors, a, options) {
-        Ok(found) => found,
-        Err(error) => {
-            *store = factors.store;
-            return Err(error);
-        }
+    let found = if symbolic.dense_rows.is_empty() {
+        find(&factors, a, options)
+    } else {
+        let options = sparse_options(a, symbolic.transposed, options);
+        find(&factors, a, &options)
     };
-    let tolerance = rank.tolerance;
-    (factors.rank, factors.deficiency) = (Some(rank), deficiency);
+    let found = found.and_then(|(rank, deficiency)| {
+        (factors.rank, factors.deficiency) = (Some(rank), deficiency);
+        bring_in(&mut factors, a, rhs, options)
+    });
+    if let Err(error) = found {
+        *store = factors.store;
+        return Err(error);
+    }
+    let tolerance = factors.rank_details().tolerance;
     Ok(Factored {
         factors,
         prediction,

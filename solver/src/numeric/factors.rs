@@ -4,6 +4,7 @@ use super::FactorScalar;
 use crate::analysis::groups::Unit;
 use crate::plan::{Layout, Plan, RunShape};
 use crate::rank::{Deficiency, Rank};
+use crate::split::Split;
 use crate::symbolic::Symbolic;
 use std::sync::{Arc, OnceLock};
 use treeqr_runtime::DataStore;
@@ -23,6 +24,8 @@ pub struct Factors<T> {
     pub(crate) rank: Option<Rank>,
     /// What there is besides, where the rank is not full.
     pub(crate) deficiency: Option<Deficiency<T>>,
+    /// Where dense rows are split off: how they are brought in. Rank apart, the other fields are those of the rest.
+    pub(crate) split: Option<Box<Split<T>>>,
 }
 
 impl<T: FactorScalar> Factors<T> {
@@ -44,7 +47,8 @@ impl<T: FactorScalar> Factors<T> {
     /// Bytes that the factors take.
     pub fn bytes(&self) -> u64 {
         let deficiency = self.deficiency.as_ref().map_or(0, Deficiency::bytes);
-        self.store.bytes() + deficiency
+        let split = self.split.as_ref().map_or(0, |split| split.bytes());
+        self.store.bytes() + deficiency + split
     }
 
     /// The rank, and what it was decided by.

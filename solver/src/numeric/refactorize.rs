@@ -47,7 +47,7 @@ impl<T: FactorScalar> Factors<T> {
         observer: &O,
     ) -> Result<Refactored, SolveError> {
         // Until all is done there are no factors, even if something panics on the way.
-        (self.rank, self.deficiency) = (None, None);
+        (self.rank, self.deficiency, self.split) = (None, None, None);
         let mut store = std::mem::replace(&mut self.store, DataStore::new(0));
         store.recycle();
         let symbolic = self.symbolic.clone();

@@ -44,7 +44,9 @@ mod trapezoid;
 
 pub(crate) use find::find;
 pub(crate) use nodes::Nodes;
-pub(crate) use run::Deficiency;
+pub(crate) use null_space::NullSpace;
+pub(crate) use run::{Deficiency, heads_of_nodes};
+pub(crate) use tolerance::{default_tolerance, largest_column, rank_deficient};
 pub(crate) use trapezoid::{Complete, complete};
 
 /// What is done with a matrix whose columns (rows, when it is wide) depend on each other.
@@ -55,7 +57,7 @@ pub enum Deficient {
     #[default]
     Basic,
     /// It is solved in the sense of least squares; of all solutions the shortest. This takes a second sparse QR factorization, that of
-    /// R's adjoint.
+    /// R's adjoint; with dense rows split off a dense basis of the null space.
     MinimumNorm,
     /// It is an error, [`SolveError::RankDeficient`](crate::SolveError::RankDeficient).
     Refuse,

@@ -35,27 +35,19 @@ impl<T: FactorScalar> NullSpace<T> {
     /// The basis, whatever its quality. 2 nnz(R) flops for each dead column, and 2 n d^2.
     pub fn build(factors: &Factors<T>, deficiency: &Deficiency<T>) -> Self {
         let (n, d) = (deficiency.order.len(), deficiency.dead.len());
-        let r = factors.trapezoid();
-        let live = n - d;
-        let mut columns = vec![T::zero(); live * d];
-        let dead = || {
-            deficiency
-                .dead
-                .iter()
-                .map(|&p| deficiency.order[p as usize])
-        };
-        for (to, column) in columns.chunks_exact_mut(live.max(1)).zip(dead()) {
-            let (rows, values) = r.col(column as usize);
-            for (&i, &v) in rows.iter().zip(values) {
-                to[i as usize] = v;
-            }
-        }
+        let columns = factors.dead_parts();
         let heads = deficiency.with_dead(&columns, d);
         let mut z = deficiency.solve_r(factors, &heads, d);
-        for (column, dead) in z.chunks_exact_mut(n).zip(dead()) {
+        for (column, &place) in z.chunks_exact_mut(n).zip(&deficiency.dead) {
             column.iter_mut().for_each(|x| *x = -*x);
-            column[dead as usize] = T::one();
+            column[deficiency.order[place as usize] as usize] = T::one();
         }
+        Self::orthonormal(n, z)
+    }
+
+    /// The basis of what vectors of `n` entries span, by a dense QR factorization. 2 n d^2 flops.
+    pub fn orthonormal(n: usize, mut z: Vec<T>) -> Self {
+        let d = z.len() / n;
         let mut tau = vec![T::zero(); d];
         let mut scratch = vec![T::zero(); front_qr_scratch::<T>(n, d, 0)];
         let block = MatMut::new(&mut z, n, d, n);
@@ -109,9 +101,30 @@ impl<T: FactorScalar> Factors<T> {
     /// When the last refactorization failed.
     pub fn null_space(&self) -> Vec<T> {
         self.rank_details();
-        match &self.deficiency {
-            None => Vec::new(),
-            Some(deficiency) => NullSpace::build(self, deficiency).basis(),
+        match (&self.split, &self.deficiency) {
+            (Some(_), _) => {
+                let vectors = self.null_vectors().expect("a run of solves as before");
+                NullSpace::orthonormal(self.symbolic.work_cols(), vectors).basis()
+            }
+            (None, None) => Vec::new(),
+            (None, Some(deficiency)) => NullSpace::build(self, deficiency).basis(),
         }
+    }
+
+    /// The dead columns of R, in the order of their places: entries at the live pivots.
+    pub(crate) fn dead_parts(&self) -> Vec<T> {
+        let Some(deficiency) = &self.deficiency else {
+            return Vec::new();
+        };
+        let r = self.sparse_trapezoid();
+        let live = deficiency.order.len() - deficiency.dead.len();
+        let mut columns = vec![T::zero(); live * deficiency.dead.len()];
+        for (to, &place) in columns.chunks_exact_mut(live.max(1)).zip(&deficiency.dead) {
+            let (rows, values) = r.col(deficiency.order[place as usize] as usize);
+            for (&i, &v) in rows.iter().zip(values) {
+                to[i as usize] = v;
+            }
+        }
+        columns
     }
 }

@@ -6,7 +6,7 @@ use super::nodes::{Nodes, Scan};
 use super::rework::{Asked, Reworked, Rows, Scratch, rework};
 use super::trapezoid::Complete;
 use crate::error::SolveError;
-use crate::numeric::{FactorOptions, FactorScalar};
+use crate::numeric::{FactorOptions, FactorScalar, Factors};
 use std::sync::{Mutex, PoisonError};
 use treeqr_runtime::Access::{Read, Write};
 use treeqr_runtime::{
@@ -21,7 +21,7 @@ pub(crate) struct Deficiency<T> {
     /// Column of W by its place in the elimination order.
     pub(super) order: Vec<u32>,
     /// Places of dead pivots, increasing.
-    pub(super) dead: Vec<u32>,
+    pub(crate) dead: Vec<u32>,
     /// Q^H b of the factorization's right-hand sides in elimination order, zero at dead pivots.
     pub(super) head: Vec<T>,
     /// What solutions of minimum norm ask for.
@@ -110,6 +110,22 @@ pub(crate) fn deflate_all<T: FactorScalar>(
 
 fn into_inner<R>(mutex: Mutex<R>) -> R {
     mutex.into_inner().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Q^H b of the factorization's right-hand sides in elimination order, as the first pass left it.
+pub(crate) fn heads_of_nodes<T: FactorScalar>(factors: &Factors<T>) -> Vec<T> {
+    let nodes = Nodes::new(factors);
+    let (n, nrhs) = (nodes.order.len(), factors.shape.nrhs);
+    let mut head = vec![T::zero(); n * nrhs];
+    for node in 0..nodes.len() {
+        let first = nodes.first(node) as usize;
+        for c in 0..nrhs {
+            nodes.qhb(node, c, |row, values| {
+                head[c * n + first + row..][..values.len()].copy_from_slice(values);
+            });
+        }
+    }
+    head
 }
 
 /// Puts together what the nodes gave.

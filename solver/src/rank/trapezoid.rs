@@ -13,7 +13,7 @@ use crate::analysis::analyse;
 use crate::analysis::ordering::AUTO;
 use crate::error::SolveError;
 use crate::numeric::{FactorOptions, FactorScalar, Factors, factorize_once};
-use crate::options::Options;
+use crate::options::{DenseRows, Options};
 use std::sync::Arc;
 use treeqr_matrices::{Csc, Pattern};
 
@@ -48,13 +48,14 @@ pub(crate) fn complete<T: FactorScalar>(
     if let Some(space) = NullSpace::new(factors, deficiency, condition) {
         return Ok(Complete::Projector(space));
     }
-    let r = factors.trapezoid();
+    let r = factors.sparse_trapezoid();
     if r.nrows() == 0 {
         return Ok(Complete::Zero);
     }
     let _span = tracing::info_span!("complete", rows = r.nrows(), entries = r.nnz()).entered();
     let first = factors.symbolic.options();
     let analysis = Options {
+        dense_rows: DenseRows::None,
         // What was given orders another matrix.
         ordering: match first.given_order {
             Some(_) => AUTO.to_owned(),
@@ -79,8 +80,14 @@ pub(crate) fn complete<T: FactorScalar>(
 impl<T: FactorScalar> Factors<T> {
     /// R in trapezoidal form: a row for every live pivot, in elimination order, and the columns of the factorized matrix in
     /// their own numbering, so that W = Q [R; 0] to within rounding and [`Rank::dropped_norm`](super::Rank::dropped_norm). Triangular, after a
-    /// permutation of the columns, when the rank is full. Zeros are left out. O(nnz(R)).
-    pub fn trapezoid(&self) -> Csc<T> {
+    /// permutation of the columns, when the rank is full. Zeros are left out. None where dense rows are split off: there is no such R then.
+    /// O(nnz(R)).
+    pub fn trapezoid(&self) -> Option<Csc<T>> {
+        self.split.is_none().then(|| self.sparse_trapezoid())
+    }
+
+    /// The same of W without its dense rows.
+    pub(crate) fn sparse_trapezoid(&self) -> Csc<T> {
         let nodes = Nodes::new(self);
         let n = nodes.order.len();
         let mut columns: Vec<Vec<(u32, T)>> = vec![Vec::new(); n];

@@ -62,8 +62,12 @@ impl<T: FactorScalar> Factors<T> {
         Ok(self.r_norm1() * estimate.max(other))
     }
 
-    /// ||R||_1. O(nnz(R)).
+    /// ||R||_1; with dense rows split off the largest 2-norm of a column of W, which is one of R, since that R is never formed.
+    /// O(nnz(R)).
     fn r_norm1(&self) -> f64 {
+        if let Some(split) = &self.split {
+            return split.largest_column(self.symbolic.transposed);
+        }
         let mut sums = vec![0f64; self.symbolic.work_cols()];
         for &(col, value) in self.singleton_rows.iter().flatten() {
             sums[col as usize] += value.abs().to_f64();

@@ -9,7 +9,7 @@ use super::sweep::Sweep;
 use super::system::Rotated;
 use crate::error::SolveError;
 use crate::numeric::{FactorScalar, Factors};
-use crate::rank::{Complete, Deficiency};
+use crate::rank::{Complete, Deficiency, heads_of_nodes};
 use treeqr_kernels::Op;
 use treeqr_runtime::Observer;
 
@@ -24,14 +24,7 @@ impl<T: FactorScalar> Factors<T> {
         observer: &O,
     ) -> Result<Vec<T>, SolveError> {
         if !self.symbolic.transposed {
-            let up = Up {
-                sweep: Sweep::QAdjoint,
-                outer: Given::Dense(b),
-                keep_rest: false,
-                part: None,
-            };
-            let mut heads = self.head(up, nrhs, options, observer)?.head;
-            deficiency.apply_q(Op::ConjTrans, &mut heads, nrhs);
+            let heads = self.sparse_q_head(b, nrhs, options, observer)?;
             return self.solve_heads(deficiency, &heads, nrhs, options);
         }
         // A = [R; 0]^H Q^H: y minimises ||b - R^H y||, and x = Q [y; 0] is the shortest with its A x.
@@ -61,25 +54,69 @@ impl<T: FactorScalar> Factors<T> {
         nrhs: usize,
         options: &SolveOptions,
     ) -> SolvePlan {
-        if !self.symbolic.transposed {
+        let zero = matches!(deficiency.complete, None | Some(Complete::Zero));
+        if self.symbolic.transposed && zero {
+            return SolvePlan::nothing(nrhs);
+        }
+        let sweep = match self.symbolic.transposed {
+            false => Sweep::QAdjoint,
+            true => Sweep::Q,
+        };
+        self.plan_sweep(sweep, nrhs, options)
+    }
+
+    /// One sweep through the tree.
+    pub(crate) fn plan_sweep(
+        &self,
+        sweep: Sweep,
+        nrhs: usize,
+        options: &SolveOptions,
+    ) -> SolvePlan {
+        if sweep.is_up() {
             let up = Up {
-                sweep: Sweep::QAdjoint,
+                sweep,
                 outer: Given::Dense(&[]),
                 keep_rest: false,
                 part: None,
             };
             return self.prepare(Some(up), None, nrhs, options).plan();
         }
-        if matches!(deficiency.complete, None | Some(Complete::Zero)) {
-            return SolvePlan::nothing(nrhs);
-        }
         let down = Down {
-            sweep: Sweep::Q,
+            sweep,
             head: Head::Given(&[]),
             rest: &[],
             part: None,
         };
         self.prepare(None, Some(down), nrhs, options).plan()
+    }
+
+    /// The head of Q^H b, for W without its dense rows.
+    pub(crate) fn sparse_q_head<O: Observer>(
+        &self,
+        b: &[T],
+        nrhs: usize,
+        options: &SolveOptions,
+        observer: &O,
+    ) -> Result<Vec<T>, SolveError> {
+        let up = Up {
+            sweep: Sweep::QAdjoint,
+            outer: Given::Dense(b),
+            keep_rest: false,
+            part: None,
+        };
+        let mut heads = self.head(up, nrhs, options, observer)?.head;
+        if let Some(deficiency) = &self.deficiency {
+            deficiency.apply_q(Op::ConjTrans, &mut heads, nrhs);
+        }
+        Ok(heads)
+    }
+
+    /// That of the right-hand sides that were given to the factorization.
+    pub(crate) fn kept_heads(&self) -> Vec<T> {
+        match &self.deficiency {
+            Some(deficiency) => deficiency.kept_head().to_vec(),
+            None => heads_of_nodes(self),
+        }
     }
 
     /// Solutions of R x = c, for Q^H b in elimination order: basic, or the shortest.

@@ -38,5 +38,6 @@ pub use options::SolveOptions;
 pub use plan::{SolvePlan, solve_geometry};
 pub use quality::{Quality, quality, quality_deficient};
 pub use sweep::SOLVE_CODELETS;
+pub(crate) use sweep::Sweep;
 pub use system::Rotated;
 pub(crate) use triangular::{solve_front, solve_front_adjoint};

@@ -25,7 +25,7 @@ pub struct SolveOptions {
 
 impl SolveOptions {
     /// The default, made once: to ask the system how many threads there are takes longer than a small solve.
-    pub(super) fn of_nobody() -> &'static SolveOptions {
+    pub(crate) fn of_nobody() -> &'static SolveOptions {
         static DEFAULT: LazyLock<SolveOptions> = LazyLock::new(SolveOptions::default);
         &DEFAULT
     }

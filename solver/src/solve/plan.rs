@@ -37,7 +37,7 @@ pub struct SolvePlan {
 
 impl SolvePlan {
     /// Without a task: all is done on the calling thread.
-    pub(super) fn nothing(nrhs: usize) -> Self {
+    pub(crate) fn nothing(nrhs: usize) -> Self {
         SolvePlan {
             nrhs,
             ..SolvePlan::default()

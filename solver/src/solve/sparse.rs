@@ -33,7 +33,7 @@ impl<T: FactorScalar> Factors<T> {
         observer: &O,
     ) -> Result<Vec<T>, SolveError> {
         self.check_sparse(b)?;
-        if self.deficiency.is_some() {
+        if self.beyond_the_tree() {
             self.check_q("x")?;
             return self.solve_with(&dense(b), b.ncols(), options, observer);
         }
@@ -51,7 +51,7 @@ impl<T: FactorScalar> Factors<T> {
         options: &SolveOptions,
     ) -> Result<SolvePlan, SolveError> {
         self.check_sparse(b)?;
-        if self.deficiency.is_some() {
+        if self.beyond_the_tree() {
             return self.plan_solve(b.ncols(), options);
         }
         let (up, down) = self.sparse_sweeps(b)?;
@@ -77,7 +77,7 @@ impl<T: FactorScalar> Factors<T> {
     ) -> Result<Vec<T>, SolveError> {
         check_rhs(b, self.symbolic.nrows(), nrhs)?;
         self.check_wanted(wanted, self.symbolic.ncols());
-        let x = if self.deficiency.is_some() {
+        let x = if self.beyond_the_tree() {
             self.solve_with(b, nrhs, options, observer)?
         } else {
             let (up, down) = self.sweeps_to(b, wanted)?;
@@ -100,7 +100,7 @@ impl<T: FactorScalar> Factors<T> {
         options: &SolveOptions,
     ) -> Result<SolvePlan, SolveError> {
         self.check_wanted(wanted, self.symbolic.ncols());
-        if self.deficiency.is_some() {
+        if self.beyond_the_tree() {
             return self.plan_solve(nrhs, options);
         }
         let (up, down) = self.sweeps_to(&[], wanted)?;
@@ -122,6 +122,9 @@ impl<T: FactorScalar> Factors<T> {
     ) -> Result<Rotated<T>, SolveError> {
         assert_eq!(b.nrows(), self.symbolic.work_rows(), "Q^H b: rows of b");
         self.check_q("Q^H b")?;
+        if self.split.is_some() {
+            return self.apply_q_adjoint_with(&dense(b), b.ncols(), options, observer);
+        }
         let up = self.sparse_up(Sweep::QAdjoint, b, true);
         let mut rotated = self.head(up, b.ncols(), options, observer)?;
         if let Some(deficiency) = &self.deficiency {
@@ -148,7 +151,7 @@ impl<T: FactorScalar> Factors<T> {
         let rows = c.nrows();
         assert!(rows == n || rows == n + rest, "Q c: rows of c");
         self.check_q("Q c")?;
-        if self.deficiency.is_some() {
+        if self.beyond_the_tree() {
             let all = dense(c);
             let part = |range: std::ops::Range<usize>| {
                 let columns = all.chunks_exact(rows.max(1));
@@ -178,7 +181,7 @@ impl<T: FactorScalar> Factors<T> {
         observer: &O,
     ) -> Result<Vec<T>, SolveError> {
         assert_eq!(c.nrows(), self.symbolic.work_cols(), "R x = c: rows of c");
-        if self.deficiency.is_some() {
+        if self.beyond_the_tree() {
             return self.solve_r_with(&dense(c), c.ncols(), options, observer);
         }
         let down = self.sparse_down(Sweep::R, c);
@@ -203,7 +206,7 @@ impl<T: FactorScalar> Factors<T> {
         let n = self.symbolic.work_cols();
         assert_eq!(c.len(), n * nrhs, "R x = c: shape of c");
         self.check_wanted(wanted, n);
-        let x = if self.deficiency.is_some() {
+        let x = if self.beyond_the_tree() {
             self.solve_r_with(c, nrhs, options, observer)?
         } else {
             let down = Down {
@@ -231,7 +234,7 @@ impl<T: FactorScalar> Factors<T> {
         observer: &O,
     ) -> Result<Vec<T>, SolveError> {
         assert_eq!(c.nrows(), self.symbolic.work_cols(), "R^H y = c: rows of c");
-        if self.deficiency.is_some() {
+        if self.beyond_the_tree() {
             return self.solve_r_adjoint_with(&dense(c), c.ncols(), options, observer);
         }
         let up = self.sparse_up(Sweep::RAdjoint, c, false);
@@ -244,11 +247,16 @@ impl<T: FactorScalar> Factors<T> {
     /// As [`Self::solve_r_adjoint_sparse`].
     pub fn plan_solve_r_adjoint_sparse(&self, c: &Csc<T>, options: &SolveOptions) -> SolvePlan {
         assert_eq!(c.nrows(), self.symbolic.work_cols(), "R^H y = c: rows of c");
-        if self.deficiency.is_some() {
+        if self.beyond_the_tree() {
             return SolvePlan::nothing(c.ncols());
         }
         let up = self.sparse_up(Sweep::RAdjoint, c, false);
         self.prepare(Some(up), None, c.ncols(), options).plan()
+    }
+
+    /// Whether Q and R are more than the tree holds: where the rank is not full, or dense rows are split off. Then vectors are dense.
+    fn beyond_the_tree(&self) -> bool {
+        self.deficiency.is_some() || self.split.is_some()
     }
 
     fn sparse_up<'b>(&self, sweep: Sweep, b: &'b Csc<T>, keep_rest: bool) -> Up<'b, T> {

@@ -19,7 +19,7 @@ use treeqr_runtime::CodeletId;
 
 /// A way through the tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Sweep {
+pub(crate) enum Sweep {
     /// Q^H b.
     QAdjoint,
     /// R x = c.

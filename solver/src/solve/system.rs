@@ -26,6 +26,10 @@ pub struct Rotated<T> {
 /// does not depend on the values of other columns. On their number it depends where fronts in tiles have part in Q, by the
 /// width of its block, since matrix products of other widths may sum in another order.
 ///
+/// Where dense rows are split off ([`DenseRows`](crate::DenseRows)) W = Q R is another orthogonal factorization: R then is neither triangular
+/// nor sparse, and its rows (the `head` of Q^H b) are in no elimination order. All that is said of Q and R otherwise holds; results
+/// with several right-hand sides are corrected each for itself.
+///
 /// Those without options have [`SolveOptions::default`], and nobody looks on.
 impl<T: FactorScalar> Factors<T> {
     /// The solution for the right-hand sides that were given to the factorization. 2 nnz(R) flops each.
@@ -54,6 +58,9 @@ impl<T: FactorScalar> Factors<T> {
         self.check_whole()?;
         let nrhs = self.nrhs();
         assert!(nrhs > 0, "the factorization was given no right-hand side");
+        if let Some(split) = &self.split {
+            return self.split_solution(split, options);
+        }
         if let Some(deficiency) = &self.deficiency {
             let heads = deficiency.kept_head();
             return self.solve_heads(deficiency, heads, nrhs, options);
@@ -68,7 +75,7 @@ impl<T: FactorScalar> Factors<T> {
     pub fn plan_solution(&self, options: &SolveOptions) -> SolvePlan {
         let nrhs = self.nrhs();
         assert!(nrhs > 0, "the factorization was given no right-hand side");
-        if self.deficiency.is_some() {
+        if self.deficiency.is_some() || self.split.is_some() {
             return SolvePlan::nothing(nrhs);
         }
         self.prepare(None, Some(Down::KEPT), nrhs, options).plan()
@@ -98,6 +105,9 @@ impl<T: FactorScalar> Factors<T> {
     ) -> Result<Vec<T>, SolveError> {
         check_rhs(b, self.symbolic.nrows(), nrhs)?;
         let (up, down) = self.both_sweeps(b)?;
+        if let Some(split) = &self.split {
+            return self.split_solve(split, b, nrhs, options, observer);
+        }
         if let Some(deficiency) = &self.deficiency {
             return self.solve_deficient(deficiency, b, nrhs, options, observer);
         }
@@ -112,6 +122,9 @@ impl<T: FactorScalar> Factors<T> {
     pub fn plan_solve(&self, nrhs: usize, options: &SolveOptions) -> Result<SolvePlan, SolveError> {
         self.check_whole()?;
         let (up, down) = self.both_sweeps(&[])?;
+        if self.split.is_some() {
+            return Ok(self.plan_split(nrhs, options));
+        }
         if let Some(deficiency) = &self.deficiency {
             return Ok(self.plan_deficient(deficiency, nrhs, options));
         }
@@ -172,6 +185,20 @@ impl<T: FactorScalar> Factors<T> {
         let rows = self.symbolic.work_rows();
         assert_eq!(b.len(), rows * nrhs, "Q^H b: shape of b");
         self.check_q("Q^H b")?;
+        match &self.split {
+            None => self.sparse_apply_q_adjoint(b, nrhs, options, observer),
+            Some(split) => self.split_apply_q_adjoint(split, b, nrhs, options, observer),
+        }
+    }
+
+    /// The same for W without its dense rows.
+    pub(crate) fn sparse_apply_q_adjoint<O: Observer>(
+        &self,
+        b: &[T],
+        nrhs: usize,
+        options: &SolveOptions,
+        observer: &O,
+    ) -> Result<Rotated<T>, SolveError> {
         let up = Up {
             sweep: Sweep::QAdjoint,
             outer: Given::Dense(b),
@@ -217,6 +244,20 @@ impl<T: FactorScalar> Factors<T> {
             "Q c: shape of the rest"
         );
         self.check_q("Q c")?;
+        match &self.split {
+            None => self.sparse_apply_q(c, nrhs, options, observer),
+            Some(split) => self.split_apply_q(split, c, nrhs, options, observer),
+        }
+    }
+
+    /// The same for W without its dense rows.
+    pub(crate) fn sparse_apply_q<O: Observer>(
+        &self,
+        c: &Rotated<T>,
+        nrhs: usize,
+        options: &SolveOptions,
+        observer: &O,
+    ) -> Result<Vec<T>, SolveError> {
         let first_pass = self.deficiency.as_ref().map(|deficiency| {
             let mut head = c.head.clone();
             deficiency.apply_q(Op::NoTrans, &mut head, nrhs);
@@ -263,6 +304,20 @@ impl<T: FactorScalar> Factors<T> {
             self.symbolic.work_cols() * nrhs,
             "R x = c: shape of c"
         );
+        match &self.split {
+            None => self.sparse_solve_r(c, nrhs, options, observer),
+            Some(split) => self.split_solve_r(split, c, nrhs, options),
+        }
+    }
+
+    /// The same for W without its dense rows.
+    pub(crate) fn sparse_solve_r<O: Observer>(
+        &self,
+        c: &[T],
+        nrhs: usize,
+        options: &SolveOptions,
+        observer: &O,
+    ) -> Result<Vec<T>, SolveError> {
         if let Some(deficiency) = &self.deficiency {
             return Ok(deficiency.solve_r(self, c, nrhs));
         }
@@ -304,6 +359,20 @@ impl<T: FactorScalar> Factors<T> {
     ) -> Result<Vec<T>, SolveError> {
         let cols = self.symbolic.work_cols();
         assert_eq!(c.len(), cols * nrhs, "R^H y = c: shape of c");
+        match &self.split {
+            None => self.sparse_solve_r_adjoint(c, nrhs, options, observer),
+            Some(split) => self.split_solve_r_adjoint(split, c, nrhs, options, observer),
+        }
+    }
+
+    /// The same for W without its dense rows.
+    pub(crate) fn sparse_solve_r_adjoint<O: Observer>(
+        &self,
+        c: &[T],
+        nrhs: usize,
+        options: &SolveOptions,
+        observer: &O,
+    ) -> Result<Vec<T>, SolveError> {
         if let Some(deficiency) = &self.deficiency {
             return Ok(deficiency.solve_r_adjoint(self, c, nrhs));
         }
@@ -314,6 +383,13 @@ impl<T: FactorScalar> Factors<T> {
             part: None,
         };
         Ok(self.head(up, nrhs, options, observer)?.head)
+    }
+
+    pub(crate) fn check_unsplit(&self, what: &'static str) -> Result<(), SolveError> {
+        match self.split {
+            None => Ok(()),
+            Some(_) => Err(SolveError::DenseRows { what }),
+        }
     }
 
     pub(crate) fn check_q(&self, what: &'static str) -> Result<(), SolveError> {

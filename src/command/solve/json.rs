@@ -1,5 +1,6 @@
 //! The outcome as one JSON object. Keys are added and never renamed.
 
+use super::super::dense;
 use super::Outcome;
 use serde_json::{Value, json};
 use treeqr::solver::Priorities;
@@ -112,6 +113,8 @@ impl Outcome {
             "report": self.kept.reported.as_ref().map(|(path, _)| path.to_string_lossy()),
         });
         // One call of the macro can't hold them all.
+        object["dense_rows"] = dense::rows_json(s);
+        object["dense_columns"] = dense::columns_json(s);
         object["scalar"] = self.scalar.into();
         object["precision"] = self.precision.name().into();
         object["refinement"] = self.refinement.as_ref().map(refinement).into();

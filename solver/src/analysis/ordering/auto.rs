@@ -64,7 +64,8 @@ pub(crate) fn choose(
     Ok((structure, name, why.join(", ")))
 }
 
-fn flops(x: u64) -> String {
+/// Flops, to be read.
+pub(crate) fn flops(x: u64) -> String {
     let x = x as f64;
     let (scale, prefix) = match x {
         x if x >= 1e12 => (1e12, "T"),

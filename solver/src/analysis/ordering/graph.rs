@@ -1,6 +1,8 @@
-//! The column intersection graph: columns are adjacent when they share a row that is not dense.
+//! The column intersection graph: columns are adjacent when they share a row that is not dense: such a row of d entries adds d^2 edges, and tells an
+//! ordering nothing when d is large beside the number of columns.
 
 use super::OrderingInput;
+use crate::analysis::dense;
 use rayon::prelude::*;
 
 /// A graph in compressed adjacency lists, without loops, lists sorted.
@@ -11,15 +13,9 @@ pub(super) struct Graph {
     pub neighbours: Vec<u32>,
 }
 
-/// Rows longer than this are left out: a row of d entries adds d^2 edges, and tells an ordering nothing when d is large
-/// beside the number of columns.
-pub(super) fn dense_row_limit(ncols: usize) -> usize {
-    (10.0 * (ncols as f64).sqrt()).max(16.0) as usize
-}
-
 /// Length of the graph's lists with repetitions: what it costs to build, sum over the rows of d (d - 1).
 pub(super) fn work(input: &OrderingInput<'_>) -> usize {
-    let limit = dense_row_limit(input.cols.ncols());
+    let limit = dense::limit(input.cols.ncols());
     (0..input.rows.ncols())
         .map(|i| input.rows.col(i).len())
         .filter(|&d| d <= limit)
@@ -30,7 +26,7 @@ pub(super) fn work(input: &OrderingInput<'_>) -> usize {
 /// The graph of W22' W22 without dense rows; columns in parallel, O(sum of d^2 over the rows).
 pub(super) fn column_intersection(input: &OrderingInput<'_>) -> Graph {
     let n = input.cols.ncols();
-    let limit = dense_row_limit(n);
+    let limit = dense::limit(n);
     let block = n.div_ceil(4 * rayon::current_num_threads()).max(1024);
     let parts: Vec<(Vec<usize>, Vec<u32>)> = (0..n.div_ceil(block))
         .into_par_iter()

@@ -14,7 +14,7 @@ mod natural;
 use crate::error::AnalyseError;
 use treeqr_matrices::Pattern;
 
-pub(crate) use auto::choose;
+pub(crate) use auto::{choose, flops};
 
 /// What an ordering sees of the problem.
 pub struct OrderingInput<'a> {
@@ -36,6 +36,9 @@ pub struct OrderingEntry {
 
 /// The name of the choice among the orderings.
 pub const AUTO: &str = "auto";
+
+/// The name of the one that leaves the columns as they come.
+pub(crate) const NATURAL: &str = "natural";
 
 /// Every ordering that can be asked for by name, besides [`AUTO`].
 pub const ORDERINGS: &[OrderingEntry] = &[
@@ -60,7 +63,7 @@ pub const ORDERINGS: &[OrderingEntry] = &[
         compute: metis::order,
     },
     OrderingEntry {
-        name: "natural",
+        name: NATURAL,
         about: "the columns as they come",
         compute: natural::order,
     },
