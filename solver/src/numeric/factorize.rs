@@ -4,6 +4,7 @@ use super::FactorScalar;
 use super::app::App;
 use super::factors::Factors;
 use super::limit::{Gate, MemoryLimit, check_available};
+use super::magnitude::{ordinary, ordinary_columns, shift};
 use super::priorities::{Priorities, PriorityReport, priorities};
 use crate::error::SolveError;
 use crate::plan::{Plan, Prediction, RunShape, codelet};
@@ -11,7 +12,7 @@ use crate::rank::{Deficient, complete, find};
 use crate::symbolic::Symbolic;
 use std::num::NonZeroUsize;
 use std::sync::{Arc, OnceLock};
-use treeqr_matrices::Csc;
+use treeqr_matrices::{Csc, RealScalar};
 use treeqr_runtime::{
     Config, DataStore, Limit, Observer, RunStats, Submitter, run, run_sequential,
 };
@@ -93,6 +94,10 @@ pub(crate) fn factorize_once<T: FactorScalar, O: Observer>(
 ) -> Result<Factored<T>, SolveError> {
     check_matrix(symbolic, a)?;
     check_rhs(rhs, a.nrows(), nrhs)?;
+    let (scaled, exponent) = ordinary(a);
+    let (rhs, rhs_exponents) = ordinary_columns(rhs, a.nrows());
+    let (a, rhs) = (scaled.as_ref(), rhs.as_ref());
+    check_norms(symbolic, a, exponent)?;
     assert!(
         nrhs == 0 || !symbolic.transposed,
         "a wide matrix takes its right-hand sides after the factorization"
@@ -100,6 +105,7 @@ pub(crate) fn factorize_once<T: FactorScalar, O: Observer>(
     let shape = RunShape::of::<T>(nrhs, options.keep_q);
     let plan = Plan::new(symbolic, shape);
     let prediction = plan.predict();
+    check_tasks(&prediction)?;
     let gate = match options.memory_limit {
         Some(limit) => Some(Gate::new(limit.bytes(&prediction)?)),
         None => {
@@ -158,11 +164,20 @@ pub(crate) fn factorize_once<T: FactorScalar, O: Observer>(
         store,
         singleton_rows: singleton_rows(symbolic, a),
         singleton_rhs: singleton_rhs(symbolic, rhs, a.nrows(), nrhs),
+        exponent,
+        rhs_exponents,
         entries: OnceLock::new(),
         rank: None,
         deficiency: None,
     };
-    let (rank, deficiency) = find(&factors, a, options)?;
+    let scaled_options = FactorOptions {
+        tolerance: options.tolerance.map(|t| shift(t, -exponent)),
+        ..options.clone()
+    };
+    let found = find(&factors, a, &scaled_options);
+    let (rank, deficiency) = found
+        .map(|(rank, deficiency)| (rank.shifted(exponent), deficiency))
+        .map_err(|e| e.shifted(exponent))?;
     let tolerance = rank.tolerance;
     (factors.rank, factors.deficiency) = (Some(rank), deficiency);
     Ok(Factored {
@@ -172,6 +187,43 @@ pub(crate) fn factorize_once<T: FactorScalar, O: Observer>(
         priorities,
         tolerance,
     })
+}
+
+/// R has columns of the norms of W's: they have to be numbers of the format, though they are computed with as others. `a` is what
+/// the matrix is over 2 to the power `exponent`.
+fn check_norms<T: FactorScalar>(
+    symbolic: &Symbolic,
+    a: &Csc<T>,
+    exponent: i32,
+) -> Result<(), SolveError> {
+    if exponent <= 0 {
+        return Ok(());
+    }
+    let (transposed, most) = (symbolic.transposed, T::Real::MAX.to_f64());
+    let mut squares = vec![0f64; symbolic.work_cols()];
+    for j in 0..a.ncols() {
+        let (rows, values) = a.col(j);
+        for (&i, v) in rows.iter().zip(values) {
+            squares[if transposed { i as usize } else { j }] += v.abs2().to_f64();
+        }
+    }
+    let overflows = |&square: &f64| shift(square.sqrt(), exponent) > most;
+    match squares.iter().position(overflows) {
+        Some(k) => Err(SolveError::Overflow {
+            what: if transposed { "row" } else { "column" },
+            index: k + 1,
+        }),
+        None => Ok(()),
+    }
+}
+
+/// Tasks have numbers of 32 bits. The analysis has refused by the updates alone what is far beyond them.
+fn check_tasks(prediction: &Prediction) -> Result<(), SolveError> {
+    let tasks = prediction.task_count();
+    match u32::try_from(tasks) {
+        Ok(_) => Ok(()),
+        Err(_) => Err(SolveError::TooManyTasks { tasks }),
+    }
 }
 
 fn check_matrix<T: FactorScalar>(symbolic: &Symbolic, a: &Csc<T>) -> Result<(), SolveError> {

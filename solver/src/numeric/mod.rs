@@ -10,6 +10,7 @@
 //! | `block` | `do_subtree`: fronts as whole blocks, one after the other |
 //! | `tiles` | the codelets of a front in tiles |
 //! | `factors` | what is left: R, V, T and Q^H b, and where they are |
+//! | `magnitude` | very small and very large numbers, brought to about 1 |
 //! | `limit` | memory reserved before tasks are submitted |
 //! | `priorities` | bottom levels, by fixed rates or by cost models |
 
@@ -19,6 +20,7 @@ mod block;
 mod factorize;
 mod factors;
 mod limit;
+pub(crate) mod magnitude;
 mod priorities;
 mod tiles;
 

@@ -35,7 +35,7 @@ impl<T: FactorScalar> NullSpace<T> {
     /// The basis, whatever its quality. 2 nnz(R) flops for each dead column, and 2 n d^2.
     pub fn build(factors: &Factors<T>, deficiency: &Deficiency<T>) -> Self {
         let (n, d) = (deficiency.order.len(), deficiency.dead.len());
-        let r = factors.trapezoid();
+        let r = factors.kept_trapezoid();
         let live = n - d;
         let mut columns = vec![T::zero(); live * d];
         let dead = || {

@@ -12,6 +12,7 @@ use super::run::Deficiency;
 use crate::analysis::analyse;
 use crate::analysis::ordering::AUTO;
 use crate::error::SolveError;
+use crate::numeric::magnitude::shifted;
 use crate::numeric::{FactorOptions, FactorScalar, Factors, factorize_once};
 use crate::options::Options;
 use std::sync::Arc;
@@ -48,7 +49,7 @@ pub(crate) fn complete<T: FactorScalar>(
     if let Some(space) = NullSpace::new(factors, deficiency, condition) {
         return Ok(Complete::Projector(space));
     }
-    let r = factors.trapezoid();
+    let r = factors.kept_trapezoid();
     if r.nrows() == 0 {
         return Ok(Complete::Zero);
     }
@@ -63,7 +64,7 @@ pub(crate) fn complete<T: FactorScalar>(
         given_order: None,
         ..first.clone()
     };
-    let symbolic = analyse(r.pattern(), &analysis).expect("options that served before");
+    let symbolic = analyse(r.pattern(), &analysis).map_err(SolveError::Second)?;
     let options = FactorOptions {
         keep_q: true,
         tolerance: Some(0.0),
@@ -80,6 +81,14 @@ impl<T: FactorScalar> Factors<T> {
     /// their own numbering, so that W = Q [R; 0] to within rounding and [`Rank::dropped_norm`](super::Rank::dropped_norm). Triangular, after a
     /// permutation of the columns, when the rank is full. Zeros are left out. O(nnz(R)).
     pub fn trapezoid(&self) -> Csc<T> {
+        let mut r = self.kept_trapezoid();
+        let by = self.exponent;
+        r.values_mut().iter_mut().for_each(|v| *v = shifted(*v, by));
+        r
+    }
+
+    /// The same as it is kept, over the power of two of the matrix.
+    pub(super) fn kept_trapezoid(&self) -> Csc<T> {
         let nodes = Nodes::new(self);
         let n = nodes.order.len();
         let mut columns: Vec<Vec<(u32, T)>> = vec![Vec::new(); n];
