@@ -96,9 +96,9 @@ pub use treeqr_matrices::{Csc, Dense, Pattern, Scalar, c32, c64, read_dense, rea
 pub use treeqr_runtime::Config;
 pub use treeqr_solver::{
     Deficient, DenseRows, FactorOptions, FactorScalar, Factors, Householder, InverseSubset,
-    Options, Prediction, Problem, Quality, Rank, RefineEnd, RefineMethod, RefineOptions,
-    RefineStep, RefinedColumn, Refinement, RunShape, Scaled, SolveOptions, SolvePlan, Symbolic,
-    quality, quality_deficient, refine,
+    Options, Prediction, Problem, Quality, Rank, RankCheck, RankVerdict, RefineEnd, RefineMethod,
+    RefineOptions, RefineStep, RefinedColumn, Refinement, RunShape, Scaled, SmallSingularValues,
+    SolveOptions, SolvePlan, Symbolic, quality, quality_deficient, refine,
 };
 
 use std::sync::Arc;

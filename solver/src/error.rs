@@ -1,5 +1,7 @@
 //! What can go wrong, with its place. Rows and columns in messages count from 1, as in a Matrix Market file.
 
+use crate::numeric::magnitude::shift;
+
 /// Why a pattern was not analysed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -35,6 +37,18 @@ pub enum AnalyseError {
         nrows: usize,
         /// Columns.
         ncols: usize,
+    },
+    /// Numbers that no run can count to.
+    #[error(
+        "the factorization would have at least {count} {what}, and can have no more than {limit}"
+    )]
+    TooLarge {
+        /// Of what.
+        what: &'static str,
+        /// How many, or the largest number if there are more.
+        count: u64,
+        /// How many there may be.
+        limit: u64,
     },
     /// Tile sizes that do not fit together.
     #[error("tiles cannot be {what}")]
@@ -113,6 +127,17 @@ pub enum SolveError {
         /// The column (or row) of A, from 1.
         index: usize,
     },
+    /// A solution that the format can't hold: A is too small for this right-hand side, or too ill-conditioned.
+    #[error("the solution overflows: entry {row} of column {col} is not finite")]
+    SolutionOverflow {
+        /// Entry of x, from 1.
+        row: usize,
+        /// Which right-hand side, from 1.
+        col: usize,
+    },
+    /// The second factorization, for the shortest solution, could not be analysed.
+    #[error("the shortest solution asks for a second factorization: {0}")]
+    Second(#[source] AnalyseError),
     /// Factors that were made without Q, or without a right-hand side, asked for what needs it.
     #[error("{what} needs Q, which was not kept: factorize with `keep_q`")]
     NoQ {
@@ -138,9 +163,17 @@ pub enum SolveError {
         /// The peak of a sequential run, in bytes.
         smallest: u64,
     },
+    /// More tasks than a run can number.
+    #[error("the factorization has {tasks} tasks: larger tiles make fewer")]
+    TooManyTasks {
+        /// Tasks of the plan.
+        tasks: u64,
+    },
     /// More memory than there is.
     #[error(
-        "the factorization needs at least {needed} bytes of memory, and {available} are available"
+        "the factorization needs at least {} of memory, and {} are available",
+        Bytes(*needed),
+        Bytes(*available)
     )]
     TooLarge {
         /// Bytes of a sequential run's peak and of the workers' scratch.
@@ -161,4 +194,61 @@ pub enum SolveError {
     /// The run of the tasks ended early.
     #[error(transparent)]
     Run(#[from] treeqr_runtime::RunError),
+}
+
+impl SolveError {
+    /// That of a matrix larger by 2^by.
+    pub(crate) fn shifted(self, by: i32) -> Self {
+        match self {
+            SolveError::RankDeficient {
+                what,
+                index,
+                pivot,
+                tolerance,
+            } => SolveError::RankDeficient {
+                what,
+                index,
+                pivot: shift(pivot, by),
+                tolerance: shift(tolerance, by),
+            },
+            other => other,
+        }
+    }
+}
+
+/// A number of bytes, to three digits.
+struct Bytes(u64);
+
+impl std::fmt::Display for Bytes {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let units = ["bytes", "kB", "MB", "GB", "TB", "PB", "EB"];
+        let (mut size, mut unit) = (self.0 as f64, 0);
+        while size >= 999.5 {
+            (size, unit) = (size / 1000.0, unit + 1);
+        }
+        let places = match size {
+            _ if unit == 0 => 0,
+            s if s < 9.995 => 2,
+            s if s < 99.95 => 1,
+            _ => 0,
+        };
+        write!(f, "{size:.places$} {}", units[unit])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_are_told_to_three_digits() {
+        let text = |n| Bytes(n).to_string();
+        assert_eq!(text(0), "0 bytes");
+        assert_eq!(text(999), "999 bytes");
+        assert_eq!(text(1000), "1.00 kB");
+        assert_eq!(text(99_960), "100 kB");
+        assert_eq!(text(999_600), "1.00 MB");
+        assert_eq!(text(23_456_000_000), "23.5 GB");
+        assert_eq!(text(u64::MAX), "18.4 EB");
+    }
 }

@@ -75,7 +75,7 @@ pub use numeric::{
 };
 pub use options::{DenseRows, Options};
 pub use plan::{CODELETS, GraphTask, Prediction, RunShape, TaskGeometry, TaskGraph};
-pub use rank::{Deficient, Rank};
+pub use rank::{Deficient, Rank, RankCheck, RankVerdict, SmallSingularValues};
 pub use refine::{
     RefineEnd, RefineMethod, RefineOptions, RefineStep, RefinedColumn, Refinement, Scaled, refine,
 };

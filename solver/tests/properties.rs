@@ -6,8 +6,11 @@ use common::*;
 use faer::prelude::*;
 use proptest::prelude::*;
 use std::sync::Arc;
-use treeqr_matrices::Csc;
-use treeqr_solver::{Deficient, FactorOptions, Options, SolveError, analyse, factorize, quality};
+use treeqr_matrices::{Csc, RealScalar, Scalar, c32, c64};
+use treeqr_solver::{
+    Deficient, FactorOptions, FactorScalar, Factors, Options, SolveError, analyse, factorize,
+    quality,
+};
 
 /// A sparse matrix from triplets that proptest can shrink; values are small integers, so exact dependence happens.
 fn matrix() -> impl Strategy<Value = Csc<f64>> {
@@ -264,4 +267,177 @@ fn a_given_order_is_followed() {
     assert_eq!(symbolic.ordering(), "given");
     let (backward, loss) = ratios(&a, &symbolic, &factored);
     assert!(backward < 30.0 && loss < 30.0);
+}
+
+/// As in LAPACK's test programs: ratios below 30, for all shapes, of matrices as sparse as a diagonal and as full as they can be.
+fn ratios_over_a_grid<T: FactorScalar>() {
+    let sizes = [1, 2, 3, 5, 10, 16, 50];
+    let small = options(|o| (o.mb, o.nb, o.ib, o.bh) = (Some(6), Some(3), Some(2), Some(2)));
+    for (seed, (m, n)) in sizes
+        .iter()
+        .flat_map(|&m| sizes.map(|n| (m, n)))
+        .enumerate()
+    {
+        for extra in [0, m + n, 8 * m * n] {
+            for o in [options(|_| ()), small.clone()] {
+                let a: Csc<T> = random(seed as u64, m, n, extra);
+                let (symbolic, done) = factor(&a, &o);
+                let (backward, loss) = ratios(&a, &symbolic, &done);
+                let place = format!("{} {m} x {n}, {extra}", T::NAME);
+                assert!(
+                    backward < 30.0 && loss < 30.0,
+                    "{place}: {backward}, {loss}"
+                );
+                let solved = solution_ratio(&a, &done.factors);
+                assert!(solved < 30.0, "{place}: {solved}");
+            }
+        }
+    }
+}
+
+/// ||A^H r|| / (||A|| (||A|| ||x|| + ||b||) max(m, n) eps); where A is not tall ||r|| over the same without one ||A||.
+fn solution_ratio<T: FactorScalar>(a: &Csc<T>, factors: &Factors<T>) -> f64 {
+    let b: Vec<T> = vector(3, a.nrows());
+    let x = factors.solve(&b, 1).expect("solved");
+    let length = |x: &[T]| treeqr_matrices::norm2(x).to_f64();
+    let (norm, eps) = (a.norm_frobenius().to_f64(), T::Real::EPSILON.to_f64());
+    let mut r = b.clone();
+    a.mul_add(-T::one(), &x, &mut r);
+    let largest = a.nrows().max(a.ncols()) as f64;
+    let size = (norm * length(&x) + length(&b)) * largest * eps;
+    if a.nrows() <= a.ncols() {
+        return length(&r) / size;
+    }
+    let mut g = vec![T::zero(); a.ncols()];
+    a.adjoint_mul_add(T::one(), &r, &mut g);
+    length(&g) / (norm * size)
+}
+
+#[test]
+fn ratios_are_small_in_every_scalar() {
+    ratios_over_a_grid::<f64>();
+    ratios_over_a_grid::<f32>();
+    ratios_over_a_grid::<c64>();
+    ratios_over_a_grid::<c32>();
+}
+
+/// v 2^by, in steps that are powers of two of every format; exact, but for what the format does not hold.
+fn times_power<T: Scalar>(values: &[T], by: i32) -> Vec<T> {
+    let mut out = values.to_vec();
+    let step = 100 * by.signum();
+    let mut left = by;
+    while left != 0 {
+        let part = if left.abs() > 100 { step } else { left };
+        let power = T::Real::from_f64(2f64.powi(part), 0.0);
+        out.iter_mut().for_each(|v| *v = v.scale(power));
+        left -= part;
+    }
+    out
+}
+
+/// Powers of two change the exponents of x and of the rank's figures, and no bit beside: also where squares leave the format,
+/// and where all numbers are denormal, which workers flush to zero.
+fn powers_of_two_are_exact<T: FactorScalar>(powers: &[i32], denormal: i32) {
+    let deficient = {
+        // Every third column twice that before it.
+        let a: Csc<T> = random(9, 50, 30, 100);
+        let (mut i, mut j, mut v) = (Vec::new(), Vec::new(), Vec::new());
+        for col in 0..30 {
+            let from = if col % 3 == 2 { col - 1 } else { col };
+            let (rows, values) = a.col(from);
+            let by = T::from_f64(if from == col { 1.0 } else { 2.0 }, 0.0);
+            i.extend_from_slice(rows);
+            j.extend(rows.iter().map(|_| col as u32));
+            v.extend(values.iter().map(|&v| by * v));
+        }
+        Csc::from_triplets(50, 30, &i, &j, &v).expect("in range")
+    };
+    let tiles = options(|o| (o.mb, o.nb, o.ib) = (Some(8), Some(4), Some(2)));
+    let matrices = [
+        random(1, 40, 25, 120),
+        random(2, 25, 40, 120),
+        random(3, 30, 30, 120),
+        deficient.adjoint(),
+        deficient,
+    ];
+    for (a, o) in matrices
+        .iter()
+        .zip([&options(|_| ()), &tiles].into_iter().cycle())
+    {
+        let symbolic = Arc::new(analyse(a.pattern(), o).expect("analysis"));
+        let solve = |a: &Csc<T>, b: &[T]| {
+            let run = run_options(2, true);
+            let done = factorize(&symbolic, a, &[], 0, &run, &()).expect("finite");
+            let x = done.factors.solve(b, 2).expect("finite");
+            if !symbolic.transposed() {
+                let run = run_options(2, false);
+                let lean = factorize(&symbolic, a, b, 2, &run, &()).expect("finite");
+                let y = lean.factors.solution().expect("finite");
+                let difference: Vec<T> = x.iter().zip(&y).map(|(&x, &y)| x - y).collect();
+                let length = |x: &[T]| treeqr_matrices::norm2(x).to_f64();
+                assert!(length(&difference) <= 1e-4 * length(&x));
+            }
+            (x, done.factors)
+        };
+        let scaled = |by: i32| {
+            Csc::new(a.pattern().clone(), times_power(a.values(), by)).expect("a value for each")
+        };
+        let b: Vec<T> = vector(4, 2 * a.nrows());
+        let (x, factors) = solve(a, &b);
+        let c: Vec<T> = vector(5, a.nrows().min(a.ncols()));
+        let r_inverse = factors.solve_r(&c, 1).expect("solved");
+        for &by in powers {
+            let (y, other) = solve(&scaled(by), &times_power(&b, by));
+            assert!(y == x, "{} 2^{by}: x", T::NAME);
+            let (was, is) = (factors.rank_details(), other.rank_details());
+            assert_eq!(was.dead, is.dead);
+            let figures = |r: &treeqr_solver::Rank| {
+                [r.tolerance, r.smallest_pivot, r.dropped_norm].map(f64::to_bits)
+            };
+            let moved = times_power(&[is.tolerance, is.smallest_pivot, is.dropped_norm], -by);
+            if T::Real::EPSILON.to_f64() < 1e-10 || by.abs() < 60 {
+                assert_eq!(figures(was)[..2], [moved[0], moved[1]].map(f64::to_bits));
+            }
+            if by.abs() <= powers[0].abs() / 2 {
+                // Columns of b by themselves; R alone.
+                let mut mixed = times_power(&b[..a.nrows()], by);
+                mixed.extend_from_slice(&b[a.nrows()..]);
+                let y = other.solve(&mixed, 2).expect("finite");
+                let (first, second) = x.split_at(a.ncols());
+                assert!(y[..a.ncols()] == *first);
+                assert!(y[a.ncols()..] == times_power(second, -by)[..]);
+                let z = other.solve_r(&c, 1).expect("solved");
+                assert!(z == times_power(&r_inverse, -by), "{} 2^{by}: R", T::NAME);
+            }
+        }
+
+        // Bits are lost where numbers are denormal, but before: the same matrix in ordinary numbers is the reference.
+        let small = scaled(denormal);
+        let small_b = times_power(&b, denormal);
+        let large = times_power(small.values(), -denormal);
+        let large = Csc::new(a.pattern().clone(), large).expect("a value for each");
+        let (x, reference) = solve(&large, &times_power(&small_b, -denormal));
+        let (y, factors) = solve(&small, &small_b);
+        assert_eq!(factors.rank(), reference.rank());
+        assert!(factors.rank() > 0 && x.iter().any(|&v| v != T::zero()));
+        assert!(y == x, "{}: denormal", T::NAME);
+        // What x would be for an ordinary b is no number of the format.
+        match factors.solve(&times_power(&b, -denormal / 2), 2) {
+            Err(SolveError::SolutionOverflow { row, col }) => {
+                assert!((1..=a.ncols()).contains(&row) && (1..=2).contains(&col));
+            }
+            Err(e) => panic!("{e}"),
+            Ok(_) => panic!("an overflow without a word"),
+        }
+    }
+}
+
+#[test]
+fn powers_of_two_change_no_bit() {
+    let double = [-996, 996, -700, 500, -330, 210, 200, -200];
+    powers_of_two_are_exact::<f64>(&double, -1050);
+    powers_of_two_are_exact::<c64>(&double, -1050);
+    let single = [-100, 99, -60, 60, -23, 22];
+    powers_of_two_are_exact::<f32>(&single, -135);
+    powers_of_two_are_exact::<c32>(&single, -135);
 }

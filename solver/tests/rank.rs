@@ -8,7 +8,8 @@ use std::sync::Arc;
 use treeqr_kernels::{MatMut, Stair, reference};
 use treeqr_matrices::{Csc, RealScalar, Scalar, c32, c64, gallery};
 use treeqr_solver::{
-    Deficient, FactorOptions, FactorScalar, Options, SolveError, analyse, factorize, quality,
+    Deficient, FactorOptions, FactorScalar, Factors, Options, RankVerdict, SolveError,
+    SolveOptions, analyse, factorize, quality,
 };
 
 /// What the added columns are.
@@ -527,4 +528,122 @@ fn decisions_are_those_of_the_dense_method() {
         }
     }
     assert!(clear > 50, "only {clear} of 60 without doubt");
+}
+
+/// The singular values of R in its live columns, increasing, in double precision.
+fn live_singular_values<T: FactorScalar>(factors: &Factors<T>) -> Vec<f64> {
+    let (r, dead) = (factors.trapezoid(), factors.dead_columns());
+    let live: Vec<usize> = (0..r.ncols())
+        .filter(|&j| dead.binary_search(&(j as u32)).is_err())
+        .collect();
+    let mut dense = Mat::<c64>::zeros(r.nrows(), live.len());
+    for (k, &j) in live.iter().enumerate() {
+        let (rows, values) = r.col(j);
+        for (&i, v) in rows.iter().zip(values) {
+            dense[(i as usize, k)] = c64::new(v.re().to_f64(), v.im().to_f64());
+        }
+    }
+    let svd = dense.thin_svd().expect("converges");
+    let mut s: Vec<f64> = svd.S().column_vector().iter().map(|v| v.re).collect();
+    s.reverse();
+    s
+}
+
+fn small_singular_values<T: FactorScalar>() {
+    let eps = <T::Real as RealScalar>::EPSILON.to_f64();
+    for (seed, extra) in [(1, 0), (2, 0), (3, 9), (4, 30)] {
+        for o in partitions() {
+            let a: Csc<T> = planted(seed, (70, 40), extra, Plant::All);
+            for a in [a.adjoint(), a] {
+                let symbolic = Arc::new(analyse(a.pattern(), &o).expect("analysis"));
+                // Q is not asked for.
+                let factors = factorize(&symbolic, &a, &[], 0, &run_options(2, false), &())
+                    .expect("finite")
+                    .factors;
+                let exact = live_singular_values(&factors);
+                let solve = SolveOptions::default();
+                let found = factors.small_singular_values(4, &solve).expect("solved");
+                assert_eq!(found.values.len(), 4);
+                assert!(found.values.is_sorted());
+                // What rounding in the solves makes of the smallest.
+                let condition = exact[exact.len() - 1] / exact[0];
+                let rounding = 100.0 * eps * condition;
+                for (k, (&value, &error)) in
+                    found.values.iter().zip(&found.relative_errors).enumerate()
+                {
+                    assert!(value >= exact[k] * (1.0 - rounding), "{k}: {found:?}");
+                    let distance = |s: &f64| (value - s).abs() / value;
+                    let nearest = exact.iter().map(distance).fold(f64::INFINITY, f64::min);
+                    assert!(
+                        nearest <= error / (1.0 - error).max(0.1) + rounding,
+                        "{}: {k}: {found:?} and {exact:?}",
+                        T::NAME
+                    );
+                }
+                let error = (found.values[0] / exact[0] - 1.0).abs();
+                assert!(error < 0.01 + rounding, "{found:?} and {exact:?}");
+                // No more than there are.
+                let all = factors.small_singular_values(1000, &solve);
+                assert_eq!(all.expect("solved").values.len(), factors.rank());
+                let check = factors.rank_check(4, &solve).expect("solved");
+                let doubtful = factors.rank_details().doubtful > 0;
+                if !doubtful && !(T::Real::EPSILON.to_f64() > 1e-10 && condition > 1e3) {
+                    assert_eq!(check.verdict, RankVerdict::Confirmed, "{check:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn small_singular_values_are_those_of_the_svd() {
+    small_singular_values::<f64>();
+    small_singular_values::<f32>();
+    small_singular_values::<c64>();
+    small_singular_values::<c32>();
+}
+
+/// Kahan's matrix: no pivot is small, and R is singular all the same. A slow fall without any gap.
+#[test]
+fn the_check_sees_what_pivots_do_not_show() {
+    let go = |n: usize, entry: &dyn Fn(usize, usize) -> f64| {
+        let (mut i, mut j, mut v) = (Vec::new(), Vec::new(), Vec::new());
+        for col in 0..n {
+            for row in (0..=col).filter(|&row| entry(row, col) != 0.0) {
+                i.push(row as u32);
+                j.push(col as u32);
+                v.push(entry(row, col));
+            }
+        }
+        let a = Csc::from_triplets(n, n, &i, &j, &v).expect("in range");
+        let natural = options(|o| o.ordering = "natural".into());
+        let symbolic = Arc::new(analyse(a.pattern(), &natural).expect("analysis"));
+        let done = factorize(&symbolic, &a, &[], 0, &run_options(1, false), &());
+        let factors = done.expect("finite").factors;
+        let check = factors.rank_check(6, &SolveOptions::default());
+        (factors.rank_details().clone(), check.expect("solved"))
+    };
+    let (sine, cosine) = (0.91f64.sqrt(), 0.3);
+    let kahan = |i: usize, j: usize| sine.powi(i as i32) * if i == j { 1.0 } else { -cosine };
+    let (rank, check) = go(100, &kahan);
+    assert!(rank.is_full() && rank.doubtful == 0, "{rank:?}");
+    assert_eq!((check.verdict, check.below), (RankVerdict::TooHigh, 1));
+    assert!(check.small.values[0] < 1e-3 * rank.smallest_pivot);
+
+    let falling = |i: usize, j: usize| {
+        if i == j { 0.5f64.powi(i as i32) } else { 0.0 }
+    };
+    let (rank, check) = go(70, &falling);
+    assert!(!rank.is_full());
+    assert_eq!((check.verdict, check.below), (RankVerdict::NoGap, 0));
+    // Of a diagonal matrix the singular values are known.
+    for (k, value) in check.small.values.iter().enumerate() {
+        let exact = 0.5f64.powi((rank.rank - 1 - k) as i32);
+        assert!((value / exact - 1.0).abs() < 1e-2, "{k}: {value:e}");
+    }
+
+    // Rank 0: nothing to look at.
+    let (rank, check) = go(5, &|_, _| 0.0);
+    assert_eq!(rank.rank, 0);
+    assert_eq!(check.verdict, RankVerdict::Confirmed);
 }

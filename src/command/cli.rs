@@ -106,6 +106,8 @@ normal_residual are the largest over them. normal_residual is ||A'r|| / (||A||_F
 r = b - A x, or ||r|| / (||A||_F ||x|| + ||b||) where A x = b can be had. gflops is flops over the
 time of the factorization. dead_columns are those (rows, of a wide A) that were dropped because they
 depend on others, from 1; dropped_norm is the Frobenius norm of what was left of them.
+condition_estimate is that of R, null where it was not estimated; refinement says how x was improved,
+null where it was not. warnings are the sentences on what should not go unnoticed.
 
 {EXIT_CODES}"))]
 pub struct SolveArgs {
@@ -152,6 +154,10 @@ pub struct SolveArgs {
     /// and memory of that. A wide A needs it, mixed precision never keeps it
     #[arg(long)]
     pub keep_q: bool,
+    /// Hold the rank against estimates of the smallest singular values, which takes some solves with R: whether they have a gap
+    /// where the rank says, or the rank is in doubt
+    #[arg(long)]
+    pub rank_check: bool,
     #[command(flatten)]
     pub analysis: AnalysisArgs,
     #[command(flatten)]

@@ -124,7 +124,9 @@ impl From<Error> for Failure {
                 plain.hint("the numbers are too large: divide the matrix by a power of ten")
             }
             Error::Solve(SolveError::Run(RunError::Cancelled)) => Failure::stopped(),
-            Error::Solve(SolveError::Run(RunError::OutOfMemory { .. })) => plain
+            Error::Solve(
+                SolveError::TooLarge { .. } | SolveError::Run(RunError::OutOfMemory { .. }),
+            ) => plain
                 .hint("`treeqr analyse` tells what is needed; another --ordering may need less"),
             _ => plain,
         }
@@ -148,9 +150,14 @@ fn code(error: &Error) -> u8 {
             SolveError::RankDeficient { .. }
             | SolveError::Overflow { .. }
             | SolveError::TooLarge { .. }
+            | SolveError::TooManyTasks { .. }
+            | SolveError::SolutionOverflow { .. }
+            | SolveError::Second(_)
             | SolveError::Run(_),
         ) => UNSOLVED,
-        Error::Analyse(AnalyseError::OrderingFailed { .. }) => UNSOLVED,
+        Error::Analyse(AnalyseError::OrderingFailed { .. } | AnalyseError::TooLarge { .. }) => {
+            UNSOLVED
+        }
         // A disk that was full at the end, not a name that was wrong from the beginning.
         Error::Write(WriteError::Write { .. } | WriteError::NotFinite { .. }) => UNSOLVED,
         _ => BAD_INPUT,

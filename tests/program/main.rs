@@ -17,6 +17,7 @@ mod numbers;
 mod pictures;
 mod posed;
 mod real;
+mod sentences;
 mod solutions;
 mod solve_trace;
 mod stop;

@@ -7,7 +7,7 @@
 //!        -> partition -> groups
 //! ```
 //!
-//! It reads the pattern only and is not generic over the scalar. Outside of the ordering the time is close to linear in
+//! `limits` refuses what no run could count to. It reads the pattern only and is not generic over the scalar. Outside of the ordering the time is close to linear in
 //! the entries of A and of the fronts' lists.
 
 mod amalgamate;
@@ -17,6 +17,7 @@ pub(crate) mod dense;
 mod etree;
 mod fronts;
 pub(crate) mod groups;
+mod limits;
 mod numbering;
 #[cfg(test)]
 mod oracle;
@@ -50,7 +51,7 @@ use treeqr_matrices::Pattern;
 ///
 /// # Errors
 /// [`AnalyseError`] for an unknown ordering, an ordering that fails, a given order that is no permutation, tile sizes
-/// that do not fit, and a matrix without rows or columns.
+/// that do not fit, a matrix without rows or columns, and one with more flops, entries or tasks than can be counted.
 pub fn analyse(pattern: &Arc<Pattern>, options: &Options) -> Result<Symbolic, AnalyseError> {
     if pattern.nrows() == 0 || pattern.ncols() == 0 {
         return Err(AnalyseError::Empty {
@@ -59,6 +60,7 @@ pub fn analyse(pattern: &Arc<Pattern>, options: &Options) -> Result<Symbolic, An
         });
     }
     partition::check(options)?;
+    limits::check_shape(pattern)?;
     let (rows, cols) = (pattern.nrows(), pattern.ncols());
     let _span = tracing::info_span!("analyse", rows, cols, entries = pattern.nnz()).entered();
     let mut steps = Steps::default();
@@ -99,10 +101,12 @@ pub fn analyse(pattern: &Arc<Pattern>, options: &Options) -> Result<Symbolic, An
         let flops: Vec<u64> = (0..tree.fronts.len())
             .map(|f| block_flops(&tree, f))
             .collect();
-        let tilings = partition::partition(&tree, &flops, options);
+        limits::check_fronts(&tree.fronts, &flops)?;
+        let tilings = partition::partition(&tree, &flops, options)?;
         let units = groups::group(&tree, &tilings, &flops, options.threads);
-        (tilings, units)
-    });
+        limits::check_units(&tilings, units.0.len())?;
+        Ok((tilings, units))
+    })?;
     tracing::info!(
         ordering = ordered.name,
         fronts = tree.fronts.len(),

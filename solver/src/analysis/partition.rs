@@ -14,6 +14,7 @@
 //!         m  .     +-----+-----+              Tiles below the staircase ('.') do not exist.
 //! ```
 
+use super::limits;
 use crate::error::AnalyseError;
 use crate::options::Options;
 use crate::symbolic::Tree;
@@ -92,7 +93,15 @@ pub(crate) fn check(options: &Options) -> Result<(), AnalyseError> {
 }
 
 /// A tiling for every front that gets one. `flops` are those of the fronts as whole blocks.
-pub(crate) fn partition(tree: &Tree, flops: &[u64], options: &Options) -> Vec<Option<Tiling>> {
+///
+/// # Errors
+/// [`AnalyseError::TooLarge`]: more tasks than a run can number.
+pub(crate) fn partition(
+    tree: &Tree,
+    flops: &[u64],
+    options: &Options,
+) -> Result<Vec<Option<Tiling>>, AnalyseError> {
+    let mut tasks = 0;
     let total: u64 = flops.iter().sum();
     let limit = (total / BLOCK_PART).clamp(MIN_TILED_FLOPS, MAX_BLOCK_FLOPS);
     (0..tree.fronts.len())
@@ -101,9 +110,12 @@ pub(crate) fn partition(tree: &Tree, flops: &[u64], options: &Options) -> Vec<Op
             let asked = options.nb.is_some_and(|nb| front.n > nb)
                 || options.mb.is_some_and(|mb| front.m > mb);
             if !asked && (flops[f] <= limit || options.nb.is_some() || options.mb.is_some()) {
-                return None;
+                return Ok(None);
             }
-            Some(tiling(tree, f, options))
+            let mut tiling = tiling(tree, f, options);
+            limits::count_tasks(&mut tasks, &tiling)?;
+            (tiling.own_tiles, tiling.own_rows) = own_tiles(tree, f, &tiling);
+            Ok(Some(tiling))
         })
         .collect()
 }
@@ -119,6 +131,7 @@ fn default_nb(k: u32) -> u32 {
     }
 }
 
+/// The cut, still without the tiles that A has entries in.
 fn tiling(tree: &Tree, f: usize, options: &Options) -> Tiling {
     let front = &tree.fronts[f];
     let stair = tree.stair(f);
@@ -156,7 +169,6 @@ fn tiling(tree: &Tree, f: usize, options: &Options) -> Tiling {
             0
         }
     });
-    let (own_tiles, own_rows) = own_tiles(tree, f, &rows, &cols);
     Tiling {
         rows,
         cols,
@@ -164,8 +176,8 @@ fn tiling(tree: &Tree, f: usize, options: &Options) -> Tiling {
         bh,
         panels,
         depth,
-        own_tiles,
-        own_rows,
+        own_tiles: Vec::new(),
+        own_rows: Vec::new(),
     }
 }
 
@@ -182,8 +194,8 @@ fn bounds(end: u32, step: u32, extra: Option<u32>) -> Vec<u32> {
 }
 
 /// Tiles and tile rows that the front's rows of A have entries in.
-fn own_tiles(tree: &Tree, f: usize, rows: &[u32], cols: &[u32]) -> (Vec<(u32, u32)>, Vec<u32>) {
-    let front = &tree.fronts[f];
+fn own_tiles(tree: &Tree, f: usize, tiling: &Tiling) -> (Vec<(u32, u32)>, Vec<u32>) {
+    let (front, rows, cols) = (&tree.fronts[f], &tiling.rows, &tiling.cols);
     let q = cols.len() - 1;
     let mut hit = vec![false; (rows.len() - 1) * q];
     let mut hit_row = vec![false; rows.len() - 1];

@@ -166,6 +166,8 @@ impl<T: FactorScalar> Stored for Factors<T> {
             out.numbers(&values)?;
         }
         out.numbers(&self.singleton_rhs)?;
+        self.exponent.put(out)?;
+        out.numbers(&self.rhs_exponents)?;
         self.rank.put(out)?;
         self.deficiency.put(out)
     }
@@ -193,6 +195,8 @@ impl<T: FactorScalar> Stored for Factors<T> {
             store,
             singleton_rows,
             singleton_rhs: from.numbers()?,
+            exponent: Stored::get(from)?,
+            rhs_exponents: from.numbers()?,
             entries: OnceLock::new(),
             rank: Stored::get(from)?,
             deficiency: Stored::get(from)?,
@@ -202,6 +206,7 @@ impl<T: FactorScalar> Stored for Factors<T> {
         let singletons = symbolic.singletons.len();
         if factors.singleton_rows.len() != singletons
             || factors.singleton_rhs.len() != singletons * nrhs
+            || factors.rhs_exponents.len() != nrhs
             || factors.rank.is_none()
             || !symbolic.dense_rows.is_empty()
         {

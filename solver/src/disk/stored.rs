@@ -127,7 +127,7 @@ macro_rules! plain {
         }
     )*};
 }
-plain!(u8, u32, u64, f64, usize);
+plain!(u8, i32, u32, u64, f64, usize);
 
 impl Stored for bool {
     fn put(&self, out: &mut Writer<'_>) -> io::Result<()> {

@@ -22,6 +22,7 @@ mod structure;
 mod sweep;
 
 use crate::error::SolveError;
+use crate::numeric::magnitude::shifted;
 use crate::numeric::{FactorScalar, Factors};
 use crate::rank::Nodes;
 use crate::solve::SolveOptions;
@@ -96,7 +97,12 @@ impl<T: FactorScalar> Factors<T> {
         self.check_unsplit("the inverse on the pattern of R")?;
         let nodes = Nodes::new(self);
         let structure = Structure::new(&nodes);
-        let values = sweep::run_all(&nodes, &structure, options)?;
+        let mut values = sweep::run_all(&nodes, &structure, options)?;
+        // R is kept over a power of two of its own.
+        let by = -2 * self.exponent;
+        for value in values.iter_mut().flatten() {
+            *value = shifted(*value, by);
+        }
         let mut place = vec![0; nodes.order.len()];
         for (p, &column) in nodes.order.iter().enumerate() {
             place[column as usize] = p as u32;

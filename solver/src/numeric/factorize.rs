@@ -4,6 +4,7 @@ use super::FactorScalar;
 use super::app::App;
 use super::factors::Factors;
 use super::limit::{Gate, MemoryLimit, check_available};
+use super::magnitude::{ordinary, ordinary_columns, shift};
 use super::priorities::{Priorities, PriorityReport, priorities};
 use crate::error::SolveError;
 use crate::plan::{Layout, Plan, Prediction, RunShape, codelet};
@@ -12,7 +13,7 @@ use crate::split::{bring_in, sparse_options};
 use crate::symbolic::Symbolic;
 use std::num::NonZeroUsize;
 use std::sync::{Arc, OnceLock};
-use treeqr_matrices::Csc;
+use treeqr_matrices::{Csc, RealScalar};
 use treeqr_runtime::{
     Config, DataStore, Limit, Observer, RunStats, Submitter, run, run_sequential,
 };
@@ -146,6 +147,10 @@ pub(super) fn factorize_in<T: FactorScalar, O: Observer>(
     } = task;
     check_matrix(symbolic, a)?;
     check_rhs(rhs, a.nrows(), nrhs)?;
+    let (scaled, exponent) = ordinary(a);
+    let (rhs, rhs_exponents) = ordinary_columns(rhs, a.nrows());
+    let (a, rhs) = (scaled.as_ref(), rhs.as_ref());
+    check_norms(symbolic, a, exponent)?;
     assert!(
         nrhs == 0 || !symbolic.transposed,
         "a wide matrix takes its right-hand sides after the factorization"
@@ -156,6 +161,7 @@ pub(super) fn factorize_in<T: FactorScalar, O: Observer>(
         None => Plan::new(symbolic, shape),
     };
     let prediction = plan.predict();
+    check_tasks(&prediction)?;
     let limit = match options.memory_limit {
         Some(limit) => Some(limit.bytes(&prediction)?),
         None => {
@@ -223,25 +229,33 @@ pub(super) fn factorize_in<T: FactorScalar, O: Observer>(
         store: std::mem::replace(store, DataStore::new(0)),
         singleton_rows: singleton_rows(symbolic, a),
         singleton_rhs: singleton_rhs(symbolic, rhs, a.nrows(), nrhs),
+        exponent,
+        rhs_exponents,
         entries: OnceLock::new(),
         rank: None,
         deficiency: None,
         split: None,
     };
+    // All is found for the matrix as it is computed with, and told for the one that was given.
+    let scaled_options = FactorOptions {
+        tolerance: options.tolerance.map(|t| shift(t, -exponent)),
+        ..options.clone()
+    };
     let found = if symbolic.dense_rows.is_empty() {
-        find(&factors, a, options)
+        find(&factors, a, &scaled_options)
     } else {
-        let options = sparse_options(a, symbolic.transposed, options);
+        let options = sparse_options(a, symbolic.transposed, &scaled_options);
         find(&factors, a, &options)
     };
     let found = found.and_then(|(rank, deficiency)| {
         (factors.rank, factors.deficiency) = (Some(rank), deficiency);
-        bring_in(&mut factors, a, rhs, options)
+        bring_in(&mut factors, a, rhs, &scaled_options)
     });
     if let Err(error) = found {
         *store = factors.store;
-        return Err(error);
+        return Err(error.shifted(exponent));
     }
+    factors.rank = factors.rank.take().map(|rank| rank.shifted(exponent));
     let tolerance = factors.rank_details().tolerance;
     Ok(Factored {
         factors,
@@ -250,6 +264,43 @@ pub(super) fn factorize_in<T: FactorScalar, O: Observer>(
         priorities,
         tolerance,
     })
+}
+
+/// R has columns of the norms of W's: they have to be numbers of the format, though they are computed with as others. `a` is what
+/// the matrix is over 2 to the power `exponent`.
+fn check_norms<T: FactorScalar>(
+    symbolic: &Symbolic,
+    a: &Csc<T>,
+    exponent: i32,
+) -> Result<(), SolveError> {
+    if exponent <= 0 {
+        return Ok(());
+    }
+    let (transposed, most) = (symbolic.transposed, T::Real::MAX.to_f64());
+    let mut squares = vec![0f64; symbolic.work_cols()];
+    for j in 0..a.ncols() {
+        let (rows, values) = a.col(j);
+        for (&i, v) in rows.iter().zip(values) {
+            squares[if transposed { i as usize } else { j }] += v.abs2().to_f64();
+        }
+    }
+    let overflows = |&square: &f64| shift(square.sqrt(), exponent) > most;
+    match squares.iter().position(overflows) {
+        Some(k) => Err(SolveError::Overflow {
+            what: if transposed { "row" } else { "column" },
+            index: k + 1,
+        }),
+        None => Ok(()),
+    }
+}
+
+/// Tasks have numbers of 32 bits. The analysis has refused by the updates alone what is far beyond them.
+fn check_tasks(prediction: &Prediction) -> Result<(), SolveError> {
+    let tasks = prediction.task_count();
+    match u32::try_from(tasks) {
+        Ok(_) => Ok(()),
+        Err(_) => Err(SolveError::TooManyTasks { tasks }),
+    }
 }
 
 fn check_matrix<T: FactorScalar>(symbolic: &Symbolic, a: &Csc<T>) -> Result<(), SolveError> {

@@ -19,6 +19,10 @@ pub struct Factors<T> {
     pub(crate) singleton_rows: Vec<Vec<(u32, T)>>,
     /// Q^H b of the singletons: entries of b, a column after the other.
     pub(crate) singleton_rhs: Vec<T>,
+    /// What is kept is R over 2 to this power: zero for matrices of ordinary numbers.
+    pub(crate) exponent: i32,
+    /// By right-hand side: what is kept is Q^H b over 2 to this power.
+    pub(crate) rhs_exponents: Vec<i32>,
     pub(crate) entries: OnceLock<Vec<[u64; 2]>>,
     /// Found before anybody sees the factors; none when a refactorization failed, and then there are no factors.
     pub(crate) rank: Option<Rank>,

@@ -11,6 +11,7 @@
 //! | `tiles` | the codelets of a front in tiles |
 //! | `factors` | what is left: R, V, T and Q^H b, and where they are |
 //! | `refactorize` | other values in the memory of factors that are there |
+//! | `magnitude` | very small and very large numbers, brought to about 1 |
 //! | `limit` | memory reserved before tasks are submitted |
 //! | `priorities` | bottom levels, by fixed rates or by cost models |
 
@@ -20,6 +21,7 @@ mod block;
 mod factorize;
 mod factors;
 mod limit;
+pub(crate) mod magnitude;
 mod priorities;
 mod refactorize;
 mod tiles;

@@ -33,6 +33,7 @@ impl Plan<'_> {
                 Unit::Tiled(f) => {
                     let (p, q) = self.tiling(*f as usize).grid();
                     let panels = self.tiling(*f as usize).panels;
+                    // The analysis has seen to it that the sum is a number of 32 bits.
                     next += (p * q + 2 * p * panels + p) as u32;
                 }
             }

@@ -26,28 +26,35 @@
 //! | `rework` | one node: its rows of R and those from below, through the kernel `deflate` |
 //! | `run` | all of them, as tasks; [`Deficiency`], what is left |
 //! | `find` | from the diagonal to a rank: the tolerance, and when it is raised |
+//! | `small`, `check` | the small singular values of R, and what they say of the rank |
 //! | `apply` | R2 and Q2, and their adjoints, on vectors |
 //! | `null_space` | an orthonormal basis of R2's null space |
 //! | `stored` | all that in a file |
 //! | `trapezoid` | R2 as a sparse matrix; what solutions of minimum norm ask for, by its null space or its own QR factorization |
 
 mod apply;
+mod check;
 mod closure;
 mod find;
 mod nodes;
 mod null_space;
 mod rework;
 mod run;
+mod small;
 mod stored;
 mod tolerance;
 mod trapezoid;
 
+pub use check::{RankCheck, RankVerdict};
 pub(crate) use find::find;
 pub(crate) use nodes::Nodes;
 pub(crate) use null_space::NullSpace;
 pub(crate) use run::{Deficiency, heads_of_nodes};
+pub use small::SmallSingularValues;
 pub(crate) use tolerance::{default_tolerance, largest_column, rank_deficient};
 pub(crate) use trapezoid::{Complete, complete};
+
+use crate::numeric::magnitude::shift;
 
 /// What is done with a matrix whose columns (rows, when it is wide) depend on each other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -89,6 +96,17 @@ pub struct Rank {
 impl Rank {
     /// How far above the tolerance a pivot is beyond doubt.
     pub const DOUBT: f64 = 1e3;
+
+    /// That of a matrix larger by 2^by.
+    pub(crate) fn shifted(self, by: i32) -> Self {
+        Rank {
+            dropped_norm: shift(self.dropped_norm, by),
+            tolerance: shift(self.tolerance, by),
+            raised_from: self.raised_from.map(|t| shift(t, by)),
+            smallest_pivot: shift(self.smallest_pivot, by),
+            ..self
+        }
+    }
 
     /// Whether no pivot is dead.
     pub fn is_full(&self) -> bool {

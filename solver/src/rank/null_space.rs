@@ -116,7 +116,7 @@ impl<T: FactorScalar> Factors<T> {
         let Some(deficiency) = &self.deficiency else {
             return Vec::new();
         };
-        let r = self.sparse_trapezoid();
+        let r = self.kept_trapezoid();
         let live = deficiency.order.len() - deficiency.dead.len();
         let mut columns = vec![T::zero(); live * deficiency.dead.len()];
         for (to, &place) in columns.chunks_exact_mut(live.max(1)).zip(&deficiency.dead) {

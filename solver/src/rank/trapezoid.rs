@@ -12,6 +12,7 @@ use super::run::Deficiency;
 use crate::analysis::analyse;
 use crate::analysis::ordering::AUTO;
 use crate::error::SolveError;
+use crate::numeric::magnitude::shifted;
 use crate::numeric::{FactorOptions, FactorScalar, Factors, factorize_once};
 use crate::options::{DenseRows, Options};
 use std::sync::Arc;
@@ -48,7 +49,7 @@ pub(crate) fn complete<T: FactorScalar>(
     if let Some(space) = NullSpace::new(factors, deficiency, condition) {
         return Ok(Complete::Projector(space));
     }
-    let r = factors.sparse_trapezoid();
+    let r = factors.kept_trapezoid();
     if r.nrows() == 0 {
         return Ok(Complete::Zero);
     }
@@ -64,7 +65,7 @@ pub(crate) fn complete<T: FactorScalar>(
         given_order: None,
         ..first.clone()
     };
-    let symbolic = analyse(r.pattern(), &analysis).expect("options that served before");
+    let symbolic = analyse(r.pattern(), &analysis).map_err(SolveError::Second)?;
     let options = FactorOptions {
         keep_q: true,
         keep_storage: false,
@@ -83,11 +84,17 @@ impl<T: FactorScalar> Factors<T> {
     /// permutation of the columns, when the rank is full. Zeros are left out. None where dense rows are split off: there is no such R then.
     /// O(nnz(R)).
     pub fn trapezoid(&self) -> Option<Csc<T>> {
-        self.split.is_none().then(|| self.sparse_trapezoid())
+        if self.split.is_some() {
+            return None;
+        }
+        let mut r = self.kept_trapezoid();
+        let by = self.exponent;
+        r.values_mut().iter_mut().for_each(|v| *v = shifted(*v, by));
+        Some(r)
     }
 
-    /// The same of W without its dense rows.
-    pub(crate) fn sparse_trapezoid(&self) -> Csc<T> {
+    /// The same of W as it is computed with: without its dense rows, and over its power of two.
+    pub(crate) fn kept_trapezoid(&self) -> Csc<T> {
         let nodes = Nodes::new(self);
         let n = nodes.order.len();
         let mut columns: Vec<Vec<(u32, T)>> = vec![Vec::new(); n];

@@ -26,8 +26,8 @@ impl<T: FactorScalar> Factors<T> {
             return Ok(f64::INFINITY);
         }
         let n = self.symbolic.work_cols();
-        let inverse = |x: &[T]| self.solve_r_with(x, 1, options, &());
-        let adjoint = |x: &[T]| self.solve_r_adjoint_with(x, 1, options, &());
+        let inverse = |x: &[T]| self.solve_kept_r(x, 1, options, &());
+        let adjoint = |x: &[T]| self.solve_kept_r_adjoint(x, 1, options, &());
         let mut x = vec![T::from_f64(1.0 / n as f64, 0.0); n];
         let mut v = inverse(&x)?;
         let mut estimate = norm1(&v);
@@ -62,8 +62,8 @@ impl<T: FactorScalar> Factors<T> {
         Ok(self.r_norm1() * estimate.max(other))
     }
 
-    /// ||R||_1; with dense rows split off the largest 2-norm of a column of W, which is one of R, since that R is never formed.
-    /// O(nnz(R)).
+    /// ||R||_1 of R as it is kept; with dense rows split off the largest 2-norm of a column of W, which is one of R, since that R is
+    /// never formed. O(nnz(R)).
     fn r_norm1(&self) -> f64 {
         if let Some(split) = &self.split {
             return split.largest_column(self.symbolic.transposed);

@@ -3,8 +3,8 @@
 //! Vectors are scaled to norm 1 on their way in, so that single precision holds them; all columns go through the tree
 //! together.
 
-use super::scaled::shift;
 use crate::error::SolveError;
+use crate::numeric::magnitude::shift;
 use crate::numeric::{FactorScalar, Factors};
 use crate::solve::SolveOptions;
 use treeqr_matrices::{RealScalar, Scalar, norm2};
@@ -27,6 +27,7 @@ impl<L: FactorScalar> Inner<'_, L> {
     /// Solves R^H R z = s for every column.
     pub fn solve<T: FactorScalar>(&self, s: &[T], ncols: usize) -> Result<Solved<T>, SolveError> {
         let n = s.len() / ncols.max(1);
+        let exponent = self.exponent - self.factors.exponent;
         let norms: Vec<f64> = s.chunks_exact(n).map(|s| norm2(s).to_f64()).collect();
         let mut low: Vec<L> = Vec::with_capacity(s.len());
         for (column, &norm) in s.chunks_exact(n).zip(&norms) {
@@ -35,14 +36,14 @@ impl<L: FactorScalar> Inner<'_, L> {
         }
         let t = self
             .factors
-            .solve_r_adjoint_with(&low, ncols, self.options, &())?;
+            .solve_kept_r_adjoint(&low, ncols, self.options, &())?;
         let t_norms = t.chunks_exact(n).zip(&norms);
-        let t_norms = t_norms.map(|(t, norm)| shift(norm2(t).to_f64() * norm, self.exponent));
+        let t_norms = t_norms.map(|(t, norm)| shift(norm2(t).to_f64() * norm, exponent));
         let t_norms = t_norms.collect();
-        let low = self.factors.solve_r_with(&t, ncols, self.options, &())?;
+        let low = self.factors.solve_kept_r(&t, ncols, self.options, &())?;
         let mut z = Vec::with_capacity(s.len());
         for (column, &norm) in low.chunks_exact(n).zip(&norms) {
-            let by = shift(norm, 2 * self.exponent);
+            let by = shift(norm, 2 * exponent);
             z.extend(column.iter().map(|v| cast::<L, T>(*v, by)));
         }
         Ok(Solved { t_norms, z })

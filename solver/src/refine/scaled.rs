@@ -3,6 +3,7 @@
 //! Takes A of any magnitude; gives a copy whose values fit every precision, exactly the same up to powers of two, and the
 //! way between vectors of the one and of the other. What is below 2^-126 of its column's norm may vanish in single.
 
+use crate::numeric::magnitude::{shift, shifted};
 use treeqr_matrices::{Csc, RealScalar, Scalar};
 
 /// A scaled copy of A.
@@ -131,45 +132,10 @@ fn shifted_abs<T: Scalar>(v: T, by: i32) -> f64 {
     shift(v.re().to_f64(), by).hypot(shift(v.im().to_f64(), by))
 }
 
-/// v 2^by.
-pub(super) fn shifted<T: Scalar>(v: T, by: i32) -> T {
-    if by == 0 {
-        return v;
-    }
-    T::from_f64(shift(v.re().to_f64(), by), shift(v.im().to_f64(), by))
-}
-
-/// x 2^by, exact where the result is a normal number. The factor itself may not be one.
-pub(super) fn shift(mut x: f64, mut by: i32) -> f64 {
-    const MOST: i32 = 1000;
-    let power = |k: i32| f64::from_bits(((1023 + k) as u64) << 52);
-    // Nothing is left, or all is too large, after a few of these.
-    for _ in 0..4 {
-        let part = by.clamp(-MOST, MOST);
-        x *= power(part);
-        by -= part;
-        if by == 0 {
-            break;
-        }
-    }
-    x
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use treeqr_matrices::c64;
-
-    #[test]
-    fn shifts_are_exact_over_the_whole_range() {
-        assert_eq!(shift(3.0, 10), 3072.0);
-        assert_eq!(shift(f64::MIN_POSITIVE, 2045), 2f64.powi(1023));
-        assert_eq!(shift(shift(1.5e300, -2000), 2000), 1.5e300);
-        assert_eq!(shift(shift(1.5e-300, -2000), 2000), 0.0);
-        assert_eq!(shift(5e-324, 1074), 1.0);
-        assert_eq!(shift(1.0, i32::MAX), f64::INFINITY);
-        assert_eq!(shift(1.0, i32::MIN), 0.0);
-    }
 
     #[test]
     fn columns_get_norms_of_about_one_and_vectors_go_there_and_back() {

@@ -12,6 +12,7 @@ use super::reach::{Part, Reach};
 use super::sweep::Sweep;
 use super::system::Rotated;
 use crate::error::SolveError;
+use crate::numeric::magnitude::exponent;
 use crate::numeric::{FactorScalar, Factors, check_rhs};
 use treeqr_kernels::Op;
 use treeqr_matrices::Csc;
@@ -33,7 +34,7 @@ impl<T: FactorScalar> Factors<T> {
         observer: &O,
     ) -> Result<Vec<T>, SolveError> {
         self.check_sparse(b)?;
-        if self.beyond_the_tree() {
+        if self.dense_way(b) {
             self.check_q("x")?;
             return self.solve_with(&dense(b), b.ncols(), options, observer);
         }
@@ -51,7 +52,7 @@ impl<T: FactorScalar> Factors<T> {
         options: &SolveOptions,
     ) -> Result<SolvePlan, SolveError> {
         self.check_sparse(b)?;
-        if self.beyond_the_tree() {
+        if self.dense_way(b) {
             return self.plan_solve(b.ncols(), options);
         }
         let (up, down) = self.sparse_sweeps(b)?;
@@ -77,7 +78,7 @@ impl<T: FactorScalar> Factors<T> {
     ) -> Result<Vec<T>, SolveError> {
         check_rhs(b, self.symbolic.nrows(), nrhs)?;
         self.check_wanted(wanted, self.symbolic.ncols());
-        let x = if self.beyond_the_tree() {
+        let x = if self.odd(b, self.symbolic.nrows()) {
             self.solve_with(b, nrhs, options, observer)?
         } else {
             let (up, down) = self.sweeps_to(b, wanted)?;
@@ -151,7 +152,7 @@ impl<T: FactorScalar> Factors<T> {
         let rows = c.nrows();
         assert!(rows == n || rows == n + rest, "Q c: rows of c");
         self.check_q("Q c")?;
-        if self.beyond_the_tree() {
+        if self.dense_way(c) {
             let all = dense(c);
             let part = |range: std::ops::Range<usize>| {
                 let columns = all.chunks_exact(rows.max(1));
@@ -181,7 +182,7 @@ impl<T: FactorScalar> Factors<T> {
         observer: &O,
     ) -> Result<Vec<T>, SolveError> {
         assert_eq!(c.nrows(), self.symbolic.work_cols(), "R x = c: rows of c");
-        if self.beyond_the_tree() {
+        if self.dense_way(c) {
             return self.solve_r_with(&dense(c), c.ncols(), options, observer);
         }
         let down = self.sparse_down(Sweep::R, c);
@@ -206,7 +207,7 @@ impl<T: FactorScalar> Factors<T> {
         let n = self.symbolic.work_cols();
         assert_eq!(c.len(), n * nrhs, "R x = c: shape of c");
         self.check_wanted(wanted, n);
-        let x = if self.beyond_the_tree() {
+        let x = if self.odd(c, n) {
             self.solve_r_with(c, nrhs, options, observer)?
         } else {
             let down = Down {
@@ -234,7 +235,7 @@ impl<T: FactorScalar> Factors<T> {
         observer: &O,
     ) -> Result<Vec<T>, SolveError> {
         assert_eq!(c.nrows(), self.symbolic.work_cols(), "R^H y = c: rows of c");
-        if self.beyond_the_tree() {
+        if self.dense_way(c) {
             return self.solve_r_adjoint_with(&dense(c), c.ncols(), options, observer);
         }
         let up = self.sparse_up(Sweep::RAdjoint, c, false);
@@ -247,16 +248,28 @@ impl<T: FactorScalar> Factors<T> {
     /// As [`Self::solve_r_adjoint_sparse`].
     pub fn plan_solve_r_adjoint_sparse(&self, c: &Csc<T>, options: &SolveOptions) -> SolvePlan {
         assert_eq!(c.nrows(), self.symbolic.work_cols(), "R^H y = c: rows of c");
-        if self.beyond_the_tree() {
+        if self.dense_way(c) {
             return SolvePlan::nothing(c.ncols());
         }
         let up = self.sparse_up(Sweep::RAdjoint, c, false);
         self.prepare(Some(up), None, c.ncols(), options).plan()
     }
 
-    /// Whether Q and R are more than the tree holds: where the rank is not full, or dense rows are split off. Then vectors are dense.
+    /// Whether vectors are dense all the same: where Q and R are more than the tree holds, since the rank is not full or dense rows are
+    /// split off, or where numbers are so small or large that powers of two are taken out of them.
+    fn dense_way(&self, columns: &Csc<T>) -> bool {
+        let odd = |j: usize| exponent(columns.col(j).1) != 0;
+        self.beyond_the_tree() || (0..columns.ncols()).any(odd)
+    }
+
     fn beyond_the_tree(&self) -> bool {
-        self.deficiency.is_some() || self.split.is_some()
+        self.deficiency.is_some() || self.split.is_some() || self.exponent != 0
+    }
+
+    /// The same of dense columns of `len` entries.
+    fn odd(&self, columns: &[T], len: usize) -> bool {
+        let mut columns = columns.chunks_exact(len.max(1));
+        self.beyond_the_tree() || columns.any(|column| exponent(column) != 0)
     }
 
     fn sparse_up<'b>(&self, sweep: Sweep, b: &'b Csc<T>, keep_rest: bool) -> Up<'b, T> {

@@ -5,6 +5,7 @@ use super::plan::SolvePlan;
 use super::program::{Down, Given, Head, Up};
 use super::sweep::Sweep;
 use crate::error::SolveError;
+use crate::numeric::magnitude::{ordinary_columns, shift_columns};
 use crate::numeric::{FactorScalar, Factors, check_rhs};
 use treeqr_kernels::Op;
 use treeqr_runtime::Observer;
@@ -35,7 +36,7 @@ impl<T: FactorScalar> Factors<T> {
     /// The solution for the right-hand sides that were given to the factorization. 2 nnz(R) flops each.
     ///
     /// # Errors
-    /// [`SolveError::Run`]: whatever ends the run.
+    /// [`SolveError::SolutionOverflow`]; [`SolveError::Run`]: whatever ends the run.
     ///
     /// # Panics
     /// When the factorization was given none.
@@ -58,14 +59,16 @@ impl<T: FactorScalar> Factors<T> {
         self.check_whole()?;
         let nrhs = self.nrhs();
         assert!(nrhs > 0, "the factorization was given no right-hand side");
-        if let Some(split) = &self.split {
-            return self.split_solution(split, options);
-        }
-        if let Some(deficiency) = &self.deficiency {
-            let heads = deficiency.kept_head();
-            return self.solve_heads(deficiency, heads, nrhs, options);
-        }
-        self.outer(None, Down::KEPT, nrhs, options, observer)
+        let x = match (&self.split, &self.deficiency) {
+            (Some(split), _) => self.split_solution(split, options)?,
+            (None, Some(deficiency)) => {
+                let heads = deficiency.kept_head();
+                self.solve_heads(deficiency, heads, nrhs, options)?
+            }
+            (None, None) => self.outer(None, Down::KEPT, nrhs, options, observer)?,
+        };
+        let (n, powers) = (self.symbolic.ncols(), &self.rhs_exponents);
+        self.finite(self.unscaled(x, n, powers), n)
     }
 
     /// What [`Self::solution_with`] will run. O(fronts).
@@ -87,7 +90,7 @@ impl<T: FactorScalar> Factors<T> {
     /// 4 nnz(H) + 2 nnz(R) flops each.
     ///
     /// # Errors
-    /// [`SolveError`]: Q was not kept, a wrong length, values that are not finite, and whatever ends the run.
+    /// [`SolveError`]: Q was not kept, a wrong length, values that are not finite, in b or in x, and whatever ends the run.
     pub fn solve(&self, b: &[T], nrhs: usize) -> Result<Vec<T>, SolveError> {
         self.solve_with(b, nrhs, SolveOptions::of_nobody(), &())
     }
@@ -104,14 +107,36 @@ impl<T: FactorScalar> Factors<T> {
         observer: &O,
     ) -> Result<Vec<T>, SolveError> {
         check_rhs(b, self.symbolic.nrows(), nrhs)?;
-        let (up, down) = self.both_sweeps(b)?;
-        if let Some(split) = &self.split {
-            return self.split_solve(split, b, nrhs, options, observer);
+        let (b, powers) = ordinary_columns(b, self.symbolic.nrows());
+        let (up, down) = self.both_sweeps(&b)?;
+        let x = match (&self.split, &self.deficiency) {
+            (Some(split), _) => self.split_solve(split, &b, nrhs, options, observer)?,
+            (None, Some(deficiency)) => {
+                self.solve_deficient(deficiency, &b, nrhs, options, observer)?
+            }
+            (None, None) => self.outer(Some(up), down, nrhs, options, observer)?,
+        };
+        let n = self.symbolic.ncols();
+        self.finite(self.unscaled(x, n, &powers), n)
+    }
+
+    /// Columns of `n` entries that are all numbers; or whatever they are, where nobody looks at the rank.
+    fn finite(&self, x: Vec<T>, n: usize) -> Result<Vec<T>, SolveError> {
+        let looked = self.rank_details().tolerance >= 0.0;
+        match x.iter().position(|v| !v.is_finite()).filter(|_| looked) {
+            Some(at) => Err(SolveError::SolutionOverflow {
+                row: at % n + 1,
+                col: at / n + 1,
+            }),
+            None => Ok(x),
         }
-        if let Some(deficiency) = &self.deficiency {
-            return self.solve_deficient(deficiency, b, nrhs, options, observer);
-        }
-        self.outer(Some(up), down, nrhs, options, observer)
+    }
+
+    /// x, or a solution with R alone, from that with R as it is kept for right-hand sides over powers of two.
+    fn unscaled(&self, mut x: Vec<T>, len: usize, powers: &[i32]) -> Vec<T> {
+        let by = powers.iter().map(|power| power - self.exponent);
+        shift_columns(&mut x, len, by);
+        x
     }
 
     /// What [`Self::solve_with`] will run for so many right-hand sides. O(fronts). Without full rank that is the sweep with Q; what
@@ -299,11 +324,21 @@ impl<T: FactorScalar> Factors<T> {
         options: &SolveOptions,
         observer: &O,
     ) -> Result<Vec<T>, SolveError> {
-        assert_eq!(
-            c.len(),
-            self.symbolic.work_cols() * nrhs,
-            "R x = c: shape of c"
-        );
+        let n = self.symbolic.work_cols();
+        assert_eq!(c.len(), n * nrhs, "R x = c: shape of c");
+        let (c, powers) = ordinary_columns(c, n);
+        let x = self.solve_kept_r(&c, nrhs, options, observer)?;
+        Ok(self.unscaled(x, n, &powers))
+    }
+
+    /// The same with R as it is kept, over the power of two of the matrix.
+    pub(crate) fn solve_kept_r<O: Observer>(
+        &self,
+        c: &[T],
+        nrhs: usize,
+        options: &SolveOptions,
+        observer: &O,
+    ) -> Result<Vec<T>, SolveError> {
         match &self.split {
             None => self.sparse_solve_r(c, nrhs, options, observer),
             Some(split) => self.split_solve_r(split, c, nrhs, options),
@@ -359,6 +394,19 @@ impl<T: FactorScalar> Factors<T> {
     ) -> Result<Vec<T>, SolveError> {
         let cols = self.symbolic.work_cols();
         assert_eq!(c.len(), cols * nrhs, "R^H y = c: shape of c");
+        let (c, powers) = ordinary_columns(c, cols);
+        let y = self.solve_kept_r_adjoint(&c, nrhs, options, observer)?;
+        Ok(self.unscaled(y, cols, &powers))
+    }
+
+    /// The same with R as it is kept, over the power of two of the matrix.
+    pub(crate) fn solve_kept_r_adjoint<O: Observer>(
+        &self,
+        c: &[T],
+        nrhs: usize,
+        options: &SolveOptions,
+        observer: &O,
+    ) -> Result<Vec<T>, SolveError> {
         match &self.split {
             None => self.sparse_solve_r_adjoint(c, nrhs, options, observer),
             Some(split) => self.split_solve_r_adjoint(split, c, nrhs, options, observer),

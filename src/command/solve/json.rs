@@ -4,7 +4,7 @@ use super::super::dense;
 use super::Outcome;
 use serde_json::{Value, json};
 use treeqr::solver::Priorities;
-use treeqr::{Fallback, Refinement, VERSION};
+use treeqr::{Fallback, RankCheck, Refinement, VERSION};
 
 impl Outcome {
     /// The object.
@@ -145,10 +145,28 @@ impl Outcome {
             "doubtful_pivots": rank.doubtful,
             "rank_tolerance_raised_from": rank.raised_from,
             "condition_estimate": condition.filter(|c| c.is_finite()),
+            "rank_check": self.rank.check.as_ref().map(rank_check),
             "solution": self.rank.solution(),
+            "sentence": self.verdict.sentence(&self.doubts()).1,
             "warnings": self.warnings(),
         })
     }
+}
+
+/// What singular values say of the rank.
+fn rank_check(check: &RankCheck) -> Value {
+    json!({
+        "verdict": check.verdict.name(),
+        "singular_values": check.small.values,
+        "relative_errors": finite(&check.small.relative_errors),
+        "not_above_tolerance": check.below,
+        "rounds": check.small.rounds,
+    })
+}
+
+fn finite(values: &[f64]) -> Vec<Option<f64>> {
+    let finite = |&v: &f64| v.is_finite().then_some(v);
+    values.iter().map(finite).collect()
 }
 
 /// The steps of every right-hand side.

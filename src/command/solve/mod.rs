@@ -94,11 +94,30 @@ impl Outcome {
     fn warnings(&self) -> Vec<String> {
         let mut warnings = self.rank.warnings();
         warnings.extend(self.verdict.warning());
-        let ended = self.refinement.as_ref().is_none_or(Refinement::succeeded);
-        if self.fallback.is_none() && !ended {
+        if self.refinement_failed() {
             warnings.push("Refinement did not come to its end.".to_owned());
         }
         warnings
+    }
+
+    /// The same as half sentences.
+    fn doubts(&self) -> Vec<&'static str> {
+        let doubts = [
+            (self.rank.in_doubt(), "the rank is in doubt"),
+            (self.rank.is_large(), "x is large"),
+            (self.verdict.warning().is_some(), "A is ill-conditioned"),
+            (
+                self.refinement_failed(),
+                "refinement did not come to its end",
+            ),
+        ];
+        let said = doubts.into_iter().filter(|(holds, _)| *holds);
+        said.map(|(_, words)| words).collect()
+    }
+
+    fn refinement_failed(&self) -> bool {
+        let ended = self.refinement.as_ref().is_none_or(Refinement::succeeded);
+        self.fallback.is_none() && !ended
     }
 
     /// Flops over the time of the factorization.

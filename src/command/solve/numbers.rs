@@ -17,6 +17,11 @@ use treeqr::{
 
 /// Reads, solves, and writes x, in the numbers that the files and the flag ask for.
 pub fn solve(args: &SolveArgs) -> Result<Outcome, Failure> {
+    if args.rank_check && args.precision == Precision::Mixed {
+        let message =
+            "--rank-check needs R in the precision of x, which --precision mixed does not have";
+        return Err(Failure::input(message).hint("--precision double"));
+    }
     let complex = Source::from(args.matrix.clone()).is_complex();
     let rhs = args.rhs.clone().map(Source::from);
     let split = !complex && rhs.is_some_and(|rhs| rhs.is_complex());
@@ -32,6 +37,9 @@ pub fn solve(args: &SolveArgs) -> Result<Outcome, Failure> {
         (Precision::Mixed, true, _) => solve_in::<InTwo<c64, c64>>(args),
     }
 }
+
+/// Singular values that a rank is held against.
+const CHECKED: usize = 6;
 
 /// A in T, b and x in X, and all in one precision.
 struct InOne<T, X>(std::marker::PhantomData<(T, X)>);
@@ -60,6 +68,9 @@ impl<T: FactorScalar, X: Scalar> Numbers for InOne<T, X> {
             let condition = full
                 .then(|| factors.condition_estimate(&solve))
                 .transpose()?;
+            let check = task.rank_check;
+            let check = check.then(|| factors.rank_check(CHECKED, &solve));
+            let check = check.transpose()?;
             let taken = begin.elapsed();
             let refinement = if task.refine {
                 let scaled = Scaled::evenly(a);
@@ -69,10 +80,10 @@ impl<T: FactorScalar, X: Scalar> Numbers for InOne<T, X> {
             } else {
                 None
             };
-            Ok((condition, taken, refinement))
+            Ok((condition, taken, refinement, check))
         };
         let (mut solution, more) = solve_then(symbolic, a, b, nrhs, options, progress, then)?;
-        let (condition, taken, refinement) = more;
+        let (condition, taken, refinement, rank_check) = more;
         // It is no part of what x takes.
         solution.solve_time = solution.solve_time.saturating_sub(taken);
         Ok(Solved {
@@ -80,6 +91,7 @@ impl<T: FactorScalar, X: Scalar> Numbers for InOne<T, X> {
             condition,
             refinement,
             fallback: None,
+            rank_check,
         })
     }
 }
@@ -102,6 +114,7 @@ impl<T: MixedScalar, X: Scalar> Numbers for InTwo<T, X> {
             condition: mixed.refinement.as_ref().and_then(known),
             refinement: mixed.refinement,
             fallback: mixed.fallback,
+            rank_check: None,
         })
     }
 }

@@ -1,9 +1,9 @@
 //! What is to be said of the rank: which solution x is, what was dropped, and whether the answer is in doubt.
 //!
-//! Takes the rank and the norm of x; gives sentences. Knows no factor.
+//! Takes the rank, its check if there is one, and the norm of x; gives sentences. Knows no factor.
 
 use super::super::units::{count, plural};
-use treeqr::{Deficient, Problem, Rank};
+use treeqr::{Deficient, Problem, Rank, RankCheck, RankVerdict};
 
 /// x is large when ||A||_F ||x|| is so many times ||b||: it then depends on the last digits of A.
 const LARGE: f64 = 1e10;
@@ -11,28 +11,50 @@ const LARGE: f64 = 1e10;
 /// The rank of one matrix and the solutions with it.
 pub struct RankReport {
     pub rank: Rank,
-    problem: Problem,
-    asked: Deficient,
+    pub problem: Problem,
+    pub asked: Deficient,
     /// Columns, or rows of a wide matrix.
-    all: usize,
+    pub all: usize,
     /// The largest ||A||_F ||x|| / ||b||.
-    growth: f64,
+    pub growth: f64,
+    /// What singular values say of it, if that was asked for.
+    pub check: Option<RankCheck>,
 }
 
 impl RankReport {
-    pub fn new(rank: &Rank, problem: Problem, asked: Deficient, growth: f64) -> Self {
-        RankReport {
-            all: rank.rank + rank.dead.len(),
-            rank: rank.clone(),
-            problem,
-            asked,
-            growth,
+    /// Whether there is something to be said.
+    pub fn is_remarkable(&self) -> bool {
+        let rank = &self.rank;
+        let pivots = rank.doubtful > 0 || rank.raised_from.is_some();
+        !rank.is_full() || pivots || self.check.is_some()
+    }
+
+    /// Whether another rank is as good.
+    pub fn in_doubt(&self) -> bool {
+        match &self.check {
+            Some(check) => check.verdict != RankVerdict::Confirmed,
+            None => self.rank.doubtful > 0 || self.rank.raised_from.is_some(),
         }
     }
 
-    /// Whether there is something to be said.
-    pub fn is_remarkable(&self) -> bool {
-        !self.rank.is_full() || self.rank.doubtful > 0 || self.rank.raised_from.is_some()
+    /// Whether x depends on the last digits of A.
+    pub fn is_large(&self) -> bool {
+        self.growth > LARGE
+    }
+
+    /// The check in a few words.
+    pub fn checked(&self) -> Option<String> {
+        let check = self.check.as_ref()?;
+        let verdict = match check.verdict {
+            RankVerdict::Confirmed => "confirmed",
+            RankVerdict::NoGap => "no gap",
+            RankVerdict::TooHigh => "too high",
+            _ => check.verdict.name(),
+        };
+        let smallest = check.small.values.first()?;
+        Some(format!(
+            "{verdict}: smallest singular value of R about {smallest:.1e}"
+        ))
     }
 
     /// Which of the solutions x is, as a name: `unique` where there is one only.
@@ -83,9 +105,30 @@ impl RankReport {
             doubtful,
             tolerance,
             raised_from,
+            dropped_norm,
             ..
         } = self.rank;
-        if let Some(default) = raised_from {
+        if let Some(check) = &self.check {
+            let smallest = check.small.values.first().copied().unwrap_or_default();
+            match check.verdict {
+                RankVerdict::TooHigh => {
+                    let below = plural(check.below, "singular value", "singular values");
+                    let at_least = match check.below == check.small.values.len() {
+                        true => "at least ",
+                        false => "",
+                    };
+                    out.push(format!(
+                        "The rank is in doubt: {at_least}{below} of R, estimated, are not above the tolerance, {tolerance:.1e}; \
+                         the smallest is {smallest:.1e}. A larger --rank-tolerance gives a lower rank."
+                    ));
+                }
+                RankVerdict::NoGap => out.push(format!(
+                    "The rank is in doubt: the singular values have no gap there. The smallest of R is {smallest:.1e}, estimated; \
+                     what was dropped is {dropped_norm:.1e}."
+                )),
+                _ => {}
+            }
+        } else if let Some(default) = raised_from {
             out.push(format!(
                 "The rank is in doubt: with the usual tolerance, {default:.1e}, R is singular to working precision; \
                  it was raised to {tolerance:.1e}. --rank-tolerance sets it."
@@ -102,7 +145,7 @@ impl RankReport {
                  Another --rank-tolerance may give another x."
             ));
         }
-        if self.growth > LARGE {
+        if self.is_large() {
             out.push(format!(
                 "x is large: ‖A‖ ‖x‖ is {:.0e} times ‖b‖, so that rounding in A alone can change it. A larger \
                  --rank-tolerance gives a shorter x.",

@@ -320,6 +320,9 @@ impl Outcome {
                 norm_short(rank.tolerance)
             );
             page.row("Rank", &text);
+            if let Some(checked) = self.rank.checked() {
+                page.row("", &checked);
+            }
         }
         let mut figure = |label, what: &str, value: &str, end: &str| {
             page.row(label, &format!("{what:<22} {TITLE}{value}{TITLE:#}{end}"));
@@ -346,8 +349,8 @@ impl Outcome {
             page.row("report", &format!("{:<22} {}", size, path.display()));
         }
         page.gap();
-        let (style, sentence) = self.verdict.sentence();
-        page.plain(&format!("  {style}{sentence}{style:#}"));
+        let (style, sentence) = self.verdict.sentence(&self.doubts());
+        page.sentence(style, &sentence);
         if let Some(sentence) = self.rank.sentence() {
             page.sentence(WARN, &sentence);
         }

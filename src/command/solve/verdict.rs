@@ -15,6 +15,17 @@ const USABLE: f64 = 0.67;
 /// The loss by the condition number that deserves a word.
 const FEW_DIGITS: f64 = 1e-4;
 
+/// What x makes as small as can be.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Minimised {
+    /// ||r||.
+    Residual,
+    /// The sum of w |r|^2.
+    Weighted,
+    /// That, or ||r||^2, with lambda^2 ||x||^2 besides.
+    Damped,
+}
+
 /// The quality of the solutions for all right-hand sides.
 pub struct Verdict {
     problem: Problem,
@@ -29,6 +40,7 @@ pub struct Verdict {
     unit: f64,
     /// The estimate of the condition number, where there is one.
     pub condition: Option<f64>,
+    pub minimised: Minimised,
 }
 
 /// What was asked for, where something more or something else was solved.
@@ -79,6 +91,7 @@ impl Verdict {
             usable: USABLE * unit.sqrt(),
             unit,
             condition: None,
+            minimised: Minimised::Residual,
         };
         for k in 0..b.ncols() {
             let q = judge(a, x.col(k), b.col(k));
@@ -131,9 +144,16 @@ impl Verdict {
         })
     }
 
-    /// The sentence, and the colour that it deserves.
-    pub fn sentence(&self) -> (Style, String) {
+    /// The sentence, and the colour that it deserves. `doubts` are half sentences on what should not go unnoticed: then it
+    /// promises less.
+    pub fn sentence(&self, doubts: &[&str]) -> (Style, String) {
         let what = match (self.problem, self.worst.consistent) {
+            _ if self.minimised == Minimised::Damped => {
+                "the damped sum of squares is as small as can be"
+            }
+            (_, false) if self.minimised == Minimised::Weighted => {
+                "the weighted sum of squares is as small as can be"
+            }
             (_, false) => "r is orthogonal to the columns of A",
             (Problem::LeastSquares, true) if !self.full_rank => {
                 "b is a combination of the columns of A, and x is one"
@@ -144,13 +164,26 @@ impl Verdict {
             (Problem::MinimumNorm, _) => "A x = b holds, and no shorter x does it",
             (Problem::Square, _) => "A x = b holds",
         };
-        if self.excess <= 1.0 {
+        let doubts = match doubts {
+            [] => String::new(),
+            [one] => (*one).to_owned(),
+            [before @ .., last] => format!("{} and {last}", before.join(", ")),
+        };
+        if self.excess <= 1.0 && !doubts.is_empty() {
+            let text = format!("Solved, but {doubts}: {what}, up to rounding.");
+            (WARN, text)
+        } else if self.excess <= 1.0 {
             let text = format!("Solved to working precision: {what}, up to rounding.");
             (WORK, text)
         } else if self.worst.normal_residual <= self.usable {
             let digits = -self.worst.normal_residual.log10();
-            let text =
-                format!("Solved, but less well than usual: {what} to {digits:.0} digits only.");
+            let and = match doubts.as_str() {
+                "" => String::new(),
+                doubts => format!(", and {doubts}"),
+            };
+            let text = format!(
+                "Solved, but less well than usual{and}: {what} to {digits:.0} digits only."
+            );
             (WARN, text)
         } else {
             let text = "Not to be trusted: the residual is far above rounding.".to_owned();

@@ -6,15 +6,15 @@ use super::super::failure::Failure;
 use super::super::input::{read_matrix, read_rhs, read_weights};
 use super::super::{peak, stop};
 use super::rank::RankReport;
-use super::verdict::{Asked, Verdict};
+use super::verdict::{Asked, Minimised, Verdict};
 use super::{Outcome, RhsFacts, TermFacts, trace};
 use std::sync::Arc;
 use std::time::Instant;
 use treeqr::matrices::RealScalar;
 use treeqr::profiling::trace::Status;
 use treeqr::{
-    Csc, Dense, Error, FactorOptions, FactorScalar, Fallback, Posed, Progress, Refinement, Scalar,
-    Solution, Symbolic, Terms, analyse,
+    Csc, Dense, Error, FactorOptions, FactorScalar, Fallback, Posed, Progress, RankCheck,
+    Refinement, Scalar, Solution, Symbolic, Terms, analyse,
 };
 
 /// In what numbers is solved, and how.
@@ -39,6 +39,8 @@ pub struct Task<'a, T> {
     pub b: &'a Dense<T>,
     /// Whether x is to be improved in the precision that it has.
     pub refine: bool,
+    /// Whether the rank is to be held against singular values.
+    pub rank_check: bool,
 }
 
 /// What came of it.
@@ -48,6 +50,7 @@ pub struct Solved<T> {
     pub condition: Option<f64>,
     pub refinement: Option<Refinement>,
     pub fallback: Option<Fallback>,
+    pub rank_check: Option<RankCheck>,
 }
 
 /// Reads, solves, and writes x.
@@ -97,6 +100,7 @@ pub fn solve_in<N: Numbers>(args: &SolveArgs) -> Result<Outcome, Failure> {
         a: posed.matrix(),
         b: &b,
         refine: args.refine,
+        rank_check: args.rank_check,
     };
     let solved = N::solve(&task, &factor, &progress);
     let mut steps = trace::Steps {
@@ -122,6 +126,7 @@ pub fn solve_in<N: Numbers>(args: &SolveArgs) -> Result<Outcome, Failure> {
         condition,
         refinement,
         fallback,
+        rank_check,
     } = solved;
     let factorized = analysed_at + solution.factorize_time;
     steps.factorized = Some(factorized);
@@ -158,8 +163,20 @@ pub fn solve_in<N: Numbers>(args: &SolveArgs) -> Result<Outcome, Failure> {
     if posed.has_terms() {
         verdict.say_of(&asked);
     }
+    verdict.minimised = match (args.damp, &weights_source) {
+        (Some(damping), _) if damping > 0.0 => Minimised::Damped,
+        (_, Some(_)) => Minimised::Weighted,
+        _ => Minimised::Residual,
+    };
     let r_squared = rhs.source.is_some().then(|| asked.r_squared()).flatten();
-    let rank = RankReport::new(&rank, symbolic.problem(), factor.deficient, verdict.growth);
+    let rank = RankReport {
+        all: rank.rank + rank.dead.len(),
+        rank,
+        problem: symbolic.problem(),
+        asked: factor.deficient,
+        growth: verdict.growth,
+        check: rank_check,
+    };
     let total = begin.elapsed();
 
     if let Some(output) = output {
