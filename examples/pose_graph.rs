@@ -45,8 +45,8 @@ pub(crate) fn find() -> Result<Found, treeqr::Error> {
 
     let right = norm2(&left_over(&b)?).powi(2) / freedom;
     let mut false_b = b;
-    for row in 6 * WRONG..6 * WRONG + 3 {
-        false_b[row] += 40.0;
+    for value in &mut false_b[6 * WRONG..6 * WRONG + 3] {
+        *value += 40.0;
     }
     let r = left_over(&false_b)?;
     let sizes = r.chunks_exact(6).map(norm2).enumerate();

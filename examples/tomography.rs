@@ -21,8 +21,17 @@ pub(crate) struct Tried {
 pub(crate) fn main() -> Result<(), treeqr::Error> {
     let (a, b) = measurements()?;
     println!("{} rays through {} pixels", a.nrows(), a.ncols());
-    for tried in reconstruct(&a, &b)? {
+    let all = reconstruct(&a, &b)?;
+    for tried in &all {
         println!("λ = {:<4}: error {:.4}", tried.damping, tried.error);
+    }
+    let best = all.iter().min_by(|p, q| p.error.total_cmp(&q.error));
+    for row in best.expect("some were tried").image.chunks_exact(SIZE) {
+        let shade = |v: &f64| [" ", "░", "▒", "▓", "█"][(4.0 * v).round().clamp(0.0, 4.0) as usize];
+        println!(
+            "{}",
+            row.iter().map(|v| shade(v).repeat(2)).collect::<String>()
+        );
     }
     Ok(())
 }

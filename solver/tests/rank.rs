@@ -532,7 +532,8 @@ fn decisions_are_those_of_the_dense_method() {
 
 /// The singular values of R in its live columns, increasing, in double precision.
 fn live_singular_values<T: FactorScalar>(factors: &Factors<T>) -> Vec<f64> {
-    let (r, dead) = (factors.trapezoid(), factors.dead_columns());
+    let r = factors.trapezoid().expect("no row is split off");
+    let dead = factors.dead_columns();
     let live: Vec<usize> = (0..r.ncols())
         .filter(|&j| dead.binary_search(&(j as u32)).is_err())
         .collect();
@@ -587,7 +588,7 @@ fn small_singular_values<T: FactorScalar>() {
                 assert_eq!(all.expect("solved").values.len(), factors.rank());
                 let check = factors.rank_check(4, &solve).expect("solved");
                 let doubtful = factors.rank_details().doubtful > 0;
-                if !doubtful && !(T::Real::EPSILON.to_f64() > 1e-10 && condition > 1e3) {
+                if !(doubtful || T::Real::EPSILON.to_f64() > 1e-10 && condition > 1e3) {
                     assert_eq!(check.verdict, RankVerdict::Confirmed, "{check:?}");
                 }
             }

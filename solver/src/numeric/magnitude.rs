@@ -116,7 +116,8 @@ mod tests {
         assert_eq!(exponent(&[1e7f32, 1.0]), 0);
         assert_eq!(exponent(&[1e-45f32]), -149);
         assert_eq!(exponent(&[c32::new(0.0, 1e30)]), 99);
-        let (b, by) = ordinary_columns(&[c64::new(0.0, 5e-324), 1.0.into()], 1);
+        let columns = [c64::new(0.0, 5e-324), 1.0.into()];
+        let (b, by) = ordinary_columns(&columns, 1);
         assert_eq!(
             (&b[..], &by[..]),
             (&[c64::new(0.0, 1.0), 1.0.into()][..], &[-1074, 0][..])

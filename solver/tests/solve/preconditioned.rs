@@ -153,7 +153,8 @@ fn solve(a: &Csc<f64>, r: &Factors<f32>, b: &[f64], method: Method) -> (Vec<f64>
         out
     };
     // Tall: A R^{-1} y = r. Wide, where A = R^H Q^H: R^{-H} A x = R^{-H} r.
-    let (forth, back): (&dyn Fn(&[f64]) -> Vec<f64>, &dyn Fn(&[f64]) -> Vec<f64>) = if wide {
+    type Product<'a> = &'a dyn Fn(&[f64]) -> Vec<f64>;
+    let (forth, back): (Product<'_>, Product<'_>) = if wide {
         (&|x| adjoint(&times(x)), &|u| times_adjoint(&inverse(u)))
     } else {
         (&|y| times(&inverse(y)), &|u| adjoint(&times_adjoint(u)))
