@@ -4,12 +4,12 @@ use crate::dense;
 use crate::solutions::{SMALL, difference};
 use std::sync::Arc;
 use treeqr::matrices::{Scalar, Source, norm2};
-use treeqr::{
-    Csc, Error, FactorOptions, FactorScalar, Fallback, MixedScalar, MixedSolution, Options, Progress,
-    RefineEnd, RefineMethod, RefineOptions, Scaled, SolveOptions, Symbolic, analyse, c32, c64,
-    factorize_seminormal, quality, refine, solve_analysed, solve_mixed,
-};
 use treeqr::solver::SolveError;
+use treeqr::{
+    Csc, Error, FactorOptions, FactorScalar, Fallback, MixedScalar, MixedSolution, Options,
+    Progress, RefineEnd, RefineMethod, RefineOptions, Scaled, SolveOptions, Symbolic, analyse, c32,
+    c64, factorize_seminormal, quality, refine, solve_analysed, solve_mixed,
+};
 
 /// Numbers without structure.
 pub struct Random(pub u64);
