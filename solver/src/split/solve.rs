@@ -105,9 +105,9 @@ impl<T: FactorScalar> Factors<T> {
             }
             x
         };
-        let step = |z: &[T]| -> Result<(Vec<T>, Vec<f64>), SolveError> {
+        let step = |x: &[T]| -> Result<(Vec<T>, Vec<f64>), SolveError> {
             let mut r = wanted.clone();
-            for (r, x) in r.chunks_exact_mut(m).zip(image(z).chunks_exact(n)) {
+            for (r, x) in r.chunks_exact_mut(m).zip(x.chunks_exact(n)) {
                 split.a.mul_add(-T::one(), x, r);
             }
             self.project(split, &mut r, nrhs);
@@ -116,10 +116,11 @@ impl<T: FactorScalar> Factors<T> {
         };
         let correct = |r: &[T]| {
             let y = self.split_solve_r_adjoint(split, r, nrhs, options, &())?;
-            self.split_solve_r(split, &y, nrhs, options)
+            // z itself may be so large that digits of x are lost in A^H z; its corrections are not.
+            Ok(image(&self.split_solve_r(split, &y, nrhs, options)?))
         };
         let sizes = norms(b, nrhs);
-        Ok(image(&corrected::<T>(z, nrhs, &sizes, step, correct)?))
+        corrected::<T>(image(&z), nrhs, &sizes, step, correct)
     }
 
     /// What [`Self::split_solve`] shows to its observer: its first sweep, where that is one of the tree.
