@@ -395,7 +395,8 @@ fn powers_of_two_are_exact<T: FactorScalar>(powers: &[i32], denormal: i32) {
                 [r.tolerance, r.smallest_pivot, r.dropped_norm].map(f64::to_bits)
             };
             let moved = times_power(&[is.tolerance, is.smallest_pivot, is.dropped_norm], -by);
-            if T::Real::EPSILON.to_f64() < 1e-10 || by.abs() < 60 {
+            // Beyond, the figures themselves are denormal.
+            if by.abs() <= 700 {
                 assert_eq!(figures(was)[..2], [moved[0], moved[1]].map(f64::to_bits));
             }
             if by.abs() <= powers[0].abs() / 2 {
