@@ -73,7 +73,7 @@ impl<'a, T: FactorScalar> Reach<'a, T> {
     }
 
     /// The ways to the roots from these rows (Q) or columns (R) of W, for each block of them.
-    pub fn ways_to_roots<I: IntoIterator<Item = usize>>(
+    pub fn ways_up<I: IntoIterator<Item = usize>>(
         mut self,
         sweep: Sweep,
         blocks: impl Iterator<Item = I>,

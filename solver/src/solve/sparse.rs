@@ -277,7 +277,7 @@ impl<T: FactorScalar> Factors<T> {
             let rows = columns.flat_map(|k| b.col(k).0);
             rows.map(|&i| i as usize)
         };
-        let part = Reach::new(self).ways_to_roots(sweep, blocks_of(b.ncols()).map(rows));
+        let part = Reach::new(self).ways_up(sweep, blocks_of(b.ncols()).map(rows));
         Up {
             sweep,
             outer: Given::Sparse(b),
@@ -319,7 +319,7 @@ impl<T: FactorScalar> Factors<T> {
 
     fn part_to(&self, sweep: Sweep, wanted: &[usize]) -> Option<Part> {
         let once = std::iter::once(wanted.iter().copied());
-        Reach::new(self).ways_to_roots(sweep, once)
+        Reach::new(self).ways_up(sweep, once)
     }
 
     fn check_sparse(&self, b: &Csc<T>) -> Result<(), SolveError> {
