@@ -1,9 +1,9 @@
 //! Blocks that tasks have freed, for those that take memory next.
 //!
-//! Takes freed blocks; gives one that is large enough, or none. Why: a block that goes back to the system comes again as pages
-//! that the kernel has to clear, which the tiles of a large tree pay over and over; and whoever factorizes again with other
-//! values needs no new memory at all. Knows no handle, and not what blocks hold: they are initialised, with whatever was
-//! there before. Safe code.
+//! Takes freed blocks; gives one that is large enough, or none. Why: whoever factorizes again with other values needs no new
+//! memory, and who takes memory to overwrite it need not have it cleared. Within one factorization it saves no page faults: there
+//! the system's allocator recycles as well, and nearly every page is touched for the first time once. Knows no handle, and not
+//! what blocks hold: they are initialised, with whatever was there before. Safe code.
 //!
 //! Blocks come in classes of capacity, eight to a power of two. Within a class any block serves any buffer, so a program that
 //! takes and frees the same sizes in the same order a second time finds a block each time. What a block is larger than its
