@@ -81,8 +81,20 @@ fn qr_keeps_the_digits_that_normal_equations_lose() {
     assert!(square.is_nan() || square > 1e3 * errors.by_qr, "{square:e}");
 }
 
+/// In a process of its own: subscribers of other threads have a say in what `tracing` lets through.
 #[test]
 fn steps_are_seen_by_an_own_subscriber() {
+    const ALONE: &str = "TREEQR_TEST_ALONE";
+    if std::env::var_os(ALONE).is_none() {
+        let itself = std::env::current_exe().expect("a path");
+        let name = "examples::steps_are_seen_by_an_own_subscriber";
+        let mut alone = std::process::Command::new(itself);
+        let alone = alone.args(["--exact", name]).env(ALONE, "1");
+        let done = alone.output().expect("it starts");
+        let said = String::from_utf8_lossy(&done.stdout);
+        assert!(done.status.success() && said.contains("1 passed"), "{said}");
+        return;
+    }
     let steps = tracing_steps::steps().expect("solved");
     let find = |name| steps.iter().find(|step| step.1 == name);
     let whole = find("my program").expect("a span");

@@ -241,7 +241,7 @@ fn lsqr_and_lsmr_come_to_the_same_accuracy() {
 
 /// The table of decision 0008. Files may be named in `TREEQR_MATRICES`, separated by colons.
 #[test]
-#[ignore = "a table to look at: a minute"]
+#[ignore = "a table to look at, a minute: just test-large"]
 fn table_of_steps() {
     let gallery =
         ["TF13", "grid3d-20", "conv2d-100", "pose-500"].map(|name| format!("gallery:{name}"));

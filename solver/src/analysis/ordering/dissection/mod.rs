@@ -55,7 +55,9 @@ struct Part {
 fn dissect(whole: &Weighted, part: Part, seed: u64, out: &mut [u32]) {
     let n = part.graph.len();
     if n <= LEAF {
-        leaf::order(whole, &part.ids, out);
+        if n > 0 {
+            leaf::order(whole, &part.ids, out);
+        }
         return;
     }
     let split = separator::separate(&part.graph, seed);

@@ -81,6 +81,7 @@ fn orders_are_permutations_and_the_same_on_any_number_of_threads() {
     let mut random = Random::new(1);
     let mut graphs: Vec<Graph> = (0..40).map(|_| random_graph(&mut random)).collect();
     graphs.push(grid(70));
+    graphs.push(graph(0, []));
     graphs.push(graph(1, []));
     graphs.push(graph(500, []));
     graphs.push(graph(
