@@ -438,7 +438,7 @@ fn powers_of_two_change_no_bit() {
     let double = [-996, 996, -700, 500, -330, 210, 200, -200];
     powers_of_two_are_exact::<f64>(&double, -1050);
     powers_of_two_are_exact::<c64>(&double, -1050);
-    let single = [-100, 99, -60, 60, -23, 22];
+    let single = [-100, 99, -60, 60, -30, 30, -10, 10];
     powers_of_two_are_exact::<f32>(&single, -135);
     powers_of_two_are_exact::<c32>(&single, -135);
 }

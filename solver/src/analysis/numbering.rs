@@ -73,6 +73,13 @@ pub(crate) fn number(
         }
     }
 
+    // A front that leaves no row may reach into several later trees, which do not come in the order of their columns any more. All its
+    // rows, and those of the fronts below it, reach over these columns: the staircase is level there, whatever their order.
+    for front in &mut raw {
+        let npiv = front.npiv as usize;
+        front.cols[npiv..].sort_by_key(|&k| position[k as usize]);
+    }
+
     let entries: usize = raw.iter().map(|f| f.cols.len()).sum();
     let mut tree = Tree {
         fronts: Vec::with_capacity(raw.len()),
