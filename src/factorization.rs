@@ -126,7 +126,7 @@ impl<T: FactorScalar> Factorization<T> {
     ///
     /// # Errors
     /// As [`factorize`]. Whatever the error, the old factors are gone then: solves give
-    /// [`SolveError::NoFactors`](crate::SolveError::NoFactors) until a refactorization succeeds.
+    /// [`SolveError::NoFactors`](crate::solver::SolveError::NoFactors) until a refactorization succeeds.
     pub fn refactorize(&mut self, a: &Csc<T>) -> Result<(), Error> {
         let options = self.options.clone();
         self.refactorize_watched(a, &options, &Progress::default())
