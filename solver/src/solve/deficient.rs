@@ -10,7 +10,6 @@ use super::system::Rotated;
 use crate::error::SolveError;
 use crate::numeric::{FactorScalar, Factors};
 use crate::rank::{Complete, Deficiency, heads_of_nodes};
-use treeqr_kernels::Op;
 use treeqr_runtime::Observer;
 
 impl<T: FactorScalar> Factors<T> {
@@ -99,16 +98,10 @@ impl<T: FactorScalar> Factors<T> {
         observer: &O,
     ) -> Result<Vec<T>, SolveError> {
         let up = Up {
-            sweep: Sweep::QAdjoint,
-            outer: Given::Dense(b),
             keep_rest: false,
-            part: None,
+            ..Up::with_q(b)
         };
-        let mut heads = self.head(up, nrhs, options, observer)?.head;
-        if let Some(deficiency) = &self.deficiency {
-            deficiency.apply_q(Op::ConjTrans, &mut heads, nrhs);
-        }
-        Ok(heads)
+        Ok(self.rotate(up, nrhs, options, observer)?.head)
     }
 
     /// That of the right-hand sides that were given to the factorization.

@@ -42,6 +42,18 @@ pub(super) struct Up<'a, T> {
     pub part: Option<Part>,
 }
 
+impl<'a, T> Up<'a, T> {
+    /// Q^H b, all of it, everywhere.
+    pub fn with_q(b: &'a [T]) -> Self {
+        Up {
+            sweep: Sweep::QAdjoint,
+            outer: Given::Dense(b),
+            keep_rest: true,
+            part: None,
+        }
+    }
+}
+
 /// Vectors of the caller.
 #[derive(Clone, Copy)]
 pub(super) enum Given<'a, T> {

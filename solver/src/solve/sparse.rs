@@ -2,8 +2,8 @@
 //! do with them.
 //!
 //! Takes columns of a sparse matrix, or rows of x; gives what the unrestricted solve gives. What comes from fronts
-//! that are left out would be zeros. Where the rank is not full, R and Q of the second pass (see `rank`) are applied as a whole, and
-//! only the sweeps of the first are restricted.
+//! that are left out would be zeros. Where the rank is not full only the sweep of Q^H b is restricted; what else comes
+//! then, and all where dense rows are split off or numbers are tiny or huge, is what dense vectors have.
 
 use super::options::SolveOptions;
 use super::plan::SolvePlan;
@@ -14,7 +14,6 @@ use super::system::Rotated;
 use crate::error::SolveError;
 use crate::numeric::magnitude::exponent;
 use crate::numeric::{FactorScalar, Factors, check_rhs};
-use treeqr_kernels::Op;
 use treeqr_matrices::Csc;
 use treeqr_runtime::Observer;
 
@@ -127,11 +126,7 @@ impl<T: FactorScalar> Factors<T> {
             return self.apply_q_adjoint_with(&dense(b), b.ncols(), options, observer);
         }
         let up = self.sparse_up(Sweep::QAdjoint, b, true);
-        let mut rotated = self.head(up, b.ncols(), options, observer)?;
-        if let Some(deficiency) = &self.deficiency {
-            deficiency.apply_q(Op::ConjTrans, &mut rotated.head, b.ncols());
-        }
-        Ok(rotated)
+        self.rotate(up, b.ncols(), options, observer)
     }
 
     /// As [`Self::apply_q`], for the columns of a sparse matrix: the rows of [`Rotated::head`], and those of

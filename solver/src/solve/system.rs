@@ -224,12 +224,17 @@ impl<T: FactorScalar> Factors<T> {
         options: &SolveOptions,
         observer: &O,
     ) -> Result<Rotated<T>, SolveError> {
-        let up = Up {
-            sweep: Sweep::QAdjoint,
-            outer: Given::Dense(b),
-            keep_rest: true,
-            part: None,
-        };
+        self.rotate(Up::with_q(b), nrhs, options, observer)
+    }
+
+    /// A sweep with Q^H, and the Q of the second pass where there is one.
+    pub(super) fn rotate<O: Observer>(
+        &self,
+        up: Up<'_, T>,
+        nrhs: usize,
+        options: &SolveOptions,
+        observer: &O,
+    ) -> Result<Rotated<T>, SolveError> {
         let mut rotated = self.head(up, nrhs, options, observer)?;
         if let Some(deficiency) = &self.deficiency {
             deficiency.apply_q(Op::ConjTrans, &mut rotated.head, nrhs);
