@@ -103,6 +103,10 @@ fn check(
     if let Some(rank) = rank {
         assert_eq!(found.rank, rank, "{name}: {found:?}");
     }
+    assert!(
+        found.raised_from.is_none_or(|from| from < found.tolerance),
+        "{name}: {found:?}"
+    );
     let norm_a = a.norm_frobenius();
     // What is known of r at all is as much smaller than r as rounding of A x is, and what was dropped of A.
     let dropped = found.dropped_norm;

@@ -196,11 +196,16 @@ fn rank_of<T: FactorScalar>(
         .collect();
     dead.sort_unstable();
     let doubt = Rank::DOUBT * tolerance;
+    let raised_from = sparse.raised_from.filter(|_| !dead.is_empty());
     let mut rank = Rank {
         rank: split.live.len() + t.rank(),
         dropped_norm: norm2(&[sparse.dropped_norm, t.dropped_norm()]),
-        tolerance,
-        raised_from: sparse.raised_from.filter(|_| !dead.is_empty()),
+        // Where that of S was raised, it is the one that decided.
+        tolerance: match raised_from {
+            Some(_) => tolerance.max(sparse.tolerance),
+            None => tolerance,
+        },
+        raised_from,
         dead,
         condition: None,
         smallest_pivot: t.diagonal().fold(sparse.smallest_pivot, f64::min),
