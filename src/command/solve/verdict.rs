@@ -36,6 +36,8 @@ pub struct Verdict {
     excess: f64,
     /// The largest ||A||_F ||x|| / ||b||.
     pub growth: f64,
+    /// The largest ||r|| / ||b||.
+    left: f64,
     usable: f64,
     unit: f64,
     /// The estimate of the condition number, where there is one.
@@ -88,6 +90,7 @@ impl Verdict {
             },
             excess: 0.0,
             growth: 0.0,
+            left: 0.0,
             usable: USABLE * unit.sqrt(),
             unit,
             condition: None,
@@ -99,6 +102,7 @@ impl Verdict {
             if norm_b > 0.0 {
                 let growth = norm_a * q.solution_norm / norm_b;
                 verdict.growth = verdict.growth.max(growth);
+                verdict.left = verdict.left.max(q.residual_norm / norm_b);
             }
             // r itself is only known to this, and A^H r no better.
             let noise = unit * (norm_a * q.solution_norm + norm_b);
@@ -155,6 +159,10 @@ impl Verdict {
                 "the weighted sum of squares is as small as can be"
             }
             (_, false) => "r is orthogonal to the columns of A",
+            // As small as rounding in A x leaves it, and yet a part of b.
+            (_, true) if self.left > self.usable => {
+                "r is no larger than what rounding makes of so large an x"
+            }
             (Problem::LeastSquares, true) if !self.full_rank => {
                 "b is a combination of the columns of A, and x is one"
             }
