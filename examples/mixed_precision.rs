@@ -80,7 +80,7 @@ fn median(mut times: Vec<Duration>) -> Duration {
 }
 
 /// Powers of the points of a grid: the condition number grows by a factor of about 6 with each.
-fn monomials(degree: usize, points: usize) -> Csc<f64> {
+pub(crate) fn monomials(degree: usize, points: usize) -> Csc<f64> {
     let (mut rows, mut cols, mut values) = (Vec::new(), Vec::new(), Vec::new());
     for k in 0..=degree {
         for i in 0..points {

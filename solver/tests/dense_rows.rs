@@ -198,13 +198,7 @@ fn orthogonal<T: FactorScalar>(
 ) {
     let (m, n) = (w.nrows(), w.ncols());
     let norm = w.norm_frobenius().to_f64();
-    let mut dense = vec![T::zero(); m * n];
-    for j in 0..n {
-        let (rows, values) = w.col(j);
-        for (&i, &v) in rows.iter().zip(values) {
-            dense[j * m + i as usize] = v;
-        }
-    }
+    let dense = entries(w);
     let r = factors.apply_q_adjoint(&dense, n).expect("Q kept");
     let bound = 30.0 * m as f64 * eps;
     let dropped = factors.dropped_norm();

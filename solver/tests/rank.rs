@@ -118,13 +118,7 @@ fn check<T: FactorScalar>(a: &Csc<T>, rank: usize, o: &Options) {
     let norm = w.norm_frobenius().to_f64();
 
     // Q^H W is R in the live rows, and nothing in the others.
-    let mut dense = vec![T::zero(); m * n];
-    for j in 0..n {
-        let (rows, values) = w.col(j);
-        for (&i, &v) in rows.iter().zip(values) {
-            dense[j * m + i as usize] = v;
-        }
-    }
+    let dense = entries(&w);
     let rotated = factors.apply_q_adjoint(&dense, n).expect("Q kept");
     let r = factors.trapezoid().expect("no row is split off");
     assert_eq!((r.nrows(), r.ncols()), (rank, n));

@@ -558,3 +558,20 @@ fn little_work_stays_on_the_calling_thread() {
     assert_eq!(scheduler("grid3d-12", 256, 1), "sequential");
     assert_ne!(scheduler("grid3d-12", 256, 2), "sequential");
 }
+
+/// The same with every ninth row and column equal to an earlier one: not of full rank.
+fn repeating<T: Scalar>(a: &Csc<T>) -> Csc<T> {
+    let source = |k: usize| if k % 9 == 8 { k - 5 } else { k };
+    let (mut i, mut j, mut v) = (Vec::new(), Vec::new(), Vec::new());
+    for col in 0..a.ncols() {
+        let (rows, values) = a.col(source(col));
+        for row in 0..a.nrows() {
+            if let Ok(at) = rows.binary_search(&(source(row) as u32)) {
+                i.push(row as u32);
+                j.push(col as u32);
+                v.push(values[at]);
+            }
+        }
+    }
+    Csc::from_triplets(a.nrows(), a.ncols(), &i, &j, &v).expect("triplets")
+}

@@ -11,7 +11,7 @@ mod interior_point;
 #[path = "../../examples/many_right_hand_sides.rs"]
 mod many_right_hand_sides;
 #[path = "../../examples/mixed_precision.rs"]
-mod mixed_precision;
+pub(crate) mod mixed_precision;
 #[path = "../../examples/network_accuracy.rs"]
 mod network_accuracy;
 #[path = "../../examples/pose_graph.rs"]

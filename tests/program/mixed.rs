@@ -1,6 +1,7 @@
 //! Mixed precision, refinement and condition numbers as programs use them.
 
 use crate::dense;
+use crate::examples::mixed_precision::monomials;
 use crate::solutions::{SMALL, difference};
 use std::sync::Arc;
 use treeqr::matrices::{Scalar, Source, norm2};
@@ -167,19 +168,6 @@ fn powers_of_two_change_no_bit() {
             assert_eq!(x, shift(expected, all - own), "{name}: {j}");
         }
     }
-}
-
-/// Monomials up to a degree on a grid: the condition number grows by about 6 a degree.
-fn monomials(degree: usize, points: usize) -> Csc<f64> {
-    let (mut rows, mut cols, mut values) = (Vec::new(), Vec::new(), Vec::new());
-    for k in 0..=degree {
-        for i in 0..points {
-            rows.push(i as u32);
-            cols.push(k as u32);
-            values.push((i as f64 / points as f64).powi(k as i32));
-        }
-    }
-    Csc::from_triplets(points, degree + 1, &rows, &cols, &values).expect("triplets")
 }
 
 #[test]

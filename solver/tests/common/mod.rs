@@ -67,6 +67,19 @@ pub fn vector<T: Scalar>(seed: u64, len: usize) -> Vec<T> {
     (0..len).map(|_| rng.scalar()).collect()
 }
 
+/// All entries of a sparse matrix, column by column.
+pub fn entries<T: Scalar>(a: &Csc<T>) -> Vec<T> {
+    let m = a.nrows();
+    let mut all = vec![T::zero(); m * a.ncols()];
+    for j in 0..a.ncols() {
+        let (rows, values) = a.col(j);
+        for (&i, &v) in rows.iter().zip(values) {
+            all[j * m + i as usize] = v;
+        }
+    }
+    all
+}
+
 pub fn options(f: impl FnOnce(&mut Options)) -> Options {
     let mut o = Options {
         threads: 2,

@@ -99,19 +99,7 @@ fn factors_are_told_as_matrices() {
 fn and_where_the_rank_is_not_full() {
     for (m, n) in [(70, 40), (40, 70)] {
         let a: Csc<f64> = random(5, m, n, 150);
-        let source = |k: usize| if k % 9 == 8 { k - 5 } else { k };
-        let (mut i, mut j, mut v) = (Vec::new(), Vec::new(), Vec::new());
-        for col in 0..n {
-            let (rows, values) = a.col(source(col));
-            for row in 0..m {
-                if let Ok(at) = rows.binary_search(&(source(row) as u32)) {
-                    i.push(row as u32);
-                    j.push(col as u32);
-                    v.push(values[at]);
-                }
-            }
-        }
-        let a = Csc::from_triplets(m, n, &i, &j, &v).expect("triplets");
+        let a = repeating(&a);
         for o in [options(|_| ()), small_tiles()] {
             assert!(factor(&a, &o).1.factors.rank() < 40);
             check("deficient", &a, &o);
