@@ -33,6 +33,7 @@ const ARROWS: &[(&str, &[&str])] = &[
 const UNSAFE_ROOMS: &[&str] = &[
     "kernels/src/view.rs",
     "profiling/src/clock/tsc.rs",
+    "runtime/src/allocator.rs",
     "runtime/src/denormals.rs",
     "runtime/src/store/block.rs",
     "runtime/src/store/buffers.rs",
