@@ -74,6 +74,9 @@ pub enum SolveError {
         /// Entries.
         nnz: usize,
     },
+    /// The matrix has the pattern that was factorized, and other values.
+    #[error("the matrix has other values than the one that was factorized")]
+    OtherValues,
     /// NaN or infinity in A.
     #[error("the matrix has a value that is not finite at row {row}, column {col}")]
     MatrixNotFinite {

@@ -27,11 +27,13 @@
 //! | `pivoted` | the QR factorization of T |
 //! | `apply` | Q' and P'^{-1}, and their adjoints, on vectors |
 //! | `solve` | x, basic or shortest, and its corrections |
+//! | `stored` | all that in a file |
 
 mod apply;
 mod build;
 mod pivoted;
 mod solve;
+mod stored;
 
 pub(crate) use build::{bring_in, sparse_options};
 
