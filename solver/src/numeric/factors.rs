@@ -88,6 +88,16 @@ impl<T: FactorScalar> Factors<T> {
         self.rank_details().rank
     }
 
+    /// Whether solutions are the shortest ones where the rank is not full, and not basic ones. A wide A has no others.
+    pub fn gives_shortest(&self) -> bool {
+        let of_split = self.split.as_ref().is_some_and(|s| s.is_projected());
+        let of_second = self
+            .deficiency
+            .as_ref()
+            .is_some_and(|d| d.complete.is_some());
+        self.symbolic.transposed || of_split || of_second
+    }
+
     /// See [`Rank::dead`].
     pub fn dead_columns(&self) -> &[u32] {
         &self.rank_details().dead

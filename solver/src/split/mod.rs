@@ -77,6 +77,11 @@ impl<T: FactorScalar> Split<T> {
         largest_column(&self.a, transposed)
     }
 
+    /// Whether solutions are made the shortest.
+    pub fn is_projected(&self) -> bool {
+        self.null.is_some()
+    }
+
     /// Columns of S that are alive in W.
     fn revived(&self) -> usize {
         self.t.rank()
