@@ -91,6 +91,19 @@ impl<T: FactorScalar> Factors<T> {
         Ok(Rotated { head, rest })
     }
 
+    /// A program of both sweeps: what is at the roots between them, and what it leaves at the leaves.
+    pub(super) fn head_and_outer<O: Observer>(
+        &self,
+        up: Up<'_, T>,
+        down: Down<'_, T>,
+        nrhs: usize,
+        options: &SolveOptions,
+        observer: &O,
+    ) -> Result<[Vec<T>; 2], SolveError> {
+        let results = [Vector::Head, Vector::Outer];
+        self.run(Some(up), Some(down), nrhs, options, observer, results)
+    }
+
     /// Makes a program ready, down to its tasks.
     pub(super) fn prepare<'a>(
         &'a self,
