@@ -172,6 +172,14 @@ pub enum SolveError {
         /// Tasks of the plan.
         tasks: u64,
     },
+    /// More right-hand sides at once than a solve can number the parts of.
+    #[error("{nrhs} right-hand sides in {blocks} blocks are too many at once: solve for fewer")]
+    TooManyColumns {
+        /// Right-hand sides.
+        nrhs: usize,
+        /// Blocks that they make.
+        blocks: usize,
+    },
     /// More memory than there is.
     #[error(
         "the factorization needs at least {} of memory, and {} are available",

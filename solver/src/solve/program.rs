@@ -116,7 +116,7 @@ pub(super) enum Vector {
     Left = 2,
     Outer = 3,
 }
-const VECTORS: usize = 4;
+pub(super) const VECTORS: usize = 4;
 
 impl Vector {
     /// In the order of their numbers.
