@@ -32,7 +32,7 @@ pub struct Variant {
 impl Variant {
     /// Puts all but the precision into the options of a factorization.
     pub fn bound(&self, options: &mut FactorOptions) {
-        options.memory_limit = self.memory_limit.value;
+        options.memory_limit = self.memory_limit.value.unwrap_or_default();
         options.subtree_workers = self.subtree_workers.value;
         options.run.window = self.window.value;
         options.tolerance = self.tolerance();
@@ -103,7 +103,7 @@ pub const AXES: [Axis; 5] = [
         name: "memory limit",
         head: "limit",
         text: |variant| &variant.memory_limit.text,
-        usual: NO_BOUND,
+        usual: "auto",
     },
     Axis {
         name: "subtree workers",
