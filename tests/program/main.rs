@@ -6,6 +6,7 @@ mod command;
 mod dense;
 mod dense_rows;
 mod examples;
+mod factors;
 mod gallery;
 mod help;
 mod hints;
