@@ -4,28 +4,11 @@
 //! `tpmqrt_f64`, `front`, `all`. Without a filter: f64, the shapes that the solver uses most.
 //! The column `gemm` is the product C += A B of 256^3 in the same precision.
 
-use std::hint::black_box;
-use std::time::Instant;
+mod common;
+
+use common::{median, product, random, square, time};
 use treeqr_kernels::*;
 use treeqr_matrices::{c32, c64};
-
-/// Runs `work` for at least 2 ms after resetting; gives seconds a call.
-fn time(reset: &mut dyn FnMut(), work: &mut dyn FnMut()) -> f64 {
-    let (mut spent, mut calls) = (0.0, 0);
-    while spent < 2e-3 {
-        reset();
-        let start = Instant::now();
-        work();
-        spent += start.elapsed().as_secs_f64();
-        calls += 1;
-    }
-    spent / f64::from(calls)
-}
-
-fn median(mut x: Vec<f64>) -> f64 {
-    x.sort_by(f64::total_cmp);
-    x[x.len() / 2]
-}
 
 struct Row<'a> {
     name: String,
@@ -35,35 +18,9 @@ struct Row<'a> {
     work: Box<dyn FnMut() + 'a>,
 }
 
-fn random<T: KernelScalar>(len: usize) -> Vec<T> {
-    let mut state = 1u64;
-    let mut next = move || {
-        state = state
-            .wrapping_mul(6364136223846793005)
-            .wrapping_add(1442695040888963407);
-        (state >> 11) as f64 / (1u64 << 52) as f64 - 1.0
-    };
-    (0..len).map(|_| T::from_f64(next(), next())).collect()
-}
-
 /// Measures the product and the row in turns, and prints a line.
 fn report<T: KernelScalar>(mut row: Row) {
-    let s = 256;
-    let (a, b) = (random::<T>(s * s), random::<T>(s * s));
-    let mut c = vec![T::zero(); s * s];
-    let mut gemm = || {
-        let c = MatMut::new(&mut c, s, s, s);
-        T::gemm(
-            Beta::Zero,
-            c,
-            T::one(),
-            MatRef::new(&a, s, s, s),
-            MatRef::new(&b, s, s, s),
-        );
-        black_box(());
-    };
-    let unit = if T::IS_COMPLEX { 4.0 } else { 1.0 };
-    let gemm_flops = unit * 2.0 * (s as f64).powi(3);
+    let (mut gemm, gemm_flops) = product::<T>(256);
     let (mut theirs, mut ours) = (vec![], vec![]);
     for _ in 0..9 {
         theirs.push(gemm_flops / time(&mut || (), &mut gemm));
@@ -80,10 +37,6 @@ fn report<T: KernelScalar>(mut row: Row) {
         gemm,
         100.0 * rate / gemm
     );
-}
-
-fn square<T>(nb: usize, data: &mut [T]) -> MatMut<'_, T> {
-    MatMut::new(data, nb, nb, nb)
 }
 
 fn tiles<T: KernelScalar>(nb: usize, ib: usize, want: &dyn Fn(&str) -> bool) {
