@@ -72,6 +72,7 @@ mod codelet;
 mod config;
 mod context;
 mod denormals;
+mod device_task;
 mod dependencies;
 mod engine;
 mod error;
@@ -88,16 +89,17 @@ mod throttle;
 mod topology;
 
 pub use cancel::CancelHandle;
-pub use codelet::{Application, Codelet, CpuCode, TaskFailure};
+pub use codelet::{Application, Codelet, CpuCode, LaunchCode, TaskFailure};
 pub use config::{Config, DeviceStats, RunStats};
 pub use context::TaskContext;
 pub use dependencies::Dependencies;
+pub use device_task::DeviceTask;
 pub use engine::run::run;
 pub use engine::sequential::run_sequential;
 pub use engine::submit::Submitter;
 pub use error::{RunError, Stopped};
 pub use faults::Faults;
-pub use machine::{DeviceSpec, DeviceSpecError, LinkStats};
+pub use machine::{Accelerator, DeviceSpec, DeviceSpecError, LinkStats};
 pub use models::{Estimate, Ignored, KeptModels, ModelReport, ModelStore};
 pub use observer::{
     Lane, MemoryRecord, Observer, RunInfo, StallReason, StallRecord, StateRecord, TaskRecord,

@@ -17,6 +17,7 @@
 
 mod app;
 mod assemble;
+mod device;
 mod block;
 mod factorize;
 mod factors;
