@@ -1,12 +1,13 @@
 //! The flags and the help of `treeqr bench`.
 
-use super::super::cli::{EXIT_CODES, TreeArgs};
+use super::super::cli::{DeviceArgs, EXIT_CODES, TreeArgs};
 use super::super::input::{SchedulerChoice, SchedulersParser};
 use super::super::limits::{Bound, count_bound, memory_bound};
 use clap::Args;
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use treeqr::DeviceChoice;
 use treeqr::runtime::{DeviceSpec, available_threads};
 use treeqr::solver::MemoryLimit;
 
@@ -111,6 +112,11 @@ pub struct BenchArgs {
     /// A device to emulate beside the workers, as that of `treeqr solve`; several make one machine with all of them
     #[arg(long, value_name = "NAME:KEY=VALUE,...")]
     pub emulate_device: Vec<DeviceSpec>,
+    /// CUDA devices that take part in all measured runs: none, auto (those that there are), or their numbers as 0,1
+    #[arg(long, value_name = "none|auto|N,...", default_value = "none", conflicts_with = "emulate_device")]
+    pub devices: DeviceChoice,
+    #[command(flatten)]
+    pub device: DeviceArgs,
     /// Do not look at the rank: matrices that lack it take the time that they would take with it, and x is good for
     /// nothing. Without, what their rank costs is in the times
     #[arg(long)]

@@ -41,7 +41,7 @@ fn line(plan: &Plan, matrix: &str, s: &Sample, measured: &Measured) -> String {
         if text == "none" { "" } else { text }.to_owned()
     });
     let devices = match s.purpose {
-        Purpose::Measure => plan.devices.len(),
+        Purpose::Measure => plan.devices.len() + plan.accelerators.len(),
         _ => 0,
     };
     let cells = [

@@ -93,6 +93,9 @@ impl Outcome {
     /// What should not go unnoticed.
     fn warnings(&self) -> Vec<String> {
         let mut warnings = self.rank.warnings();
+        if let Some(failure) = self.run.device_failure() {
+            warnings.push(format!("Device {failure}: everything was computed again on the CPU."));
+        }
         warnings.extend(self.verdict.warning());
         if self.refinement_failed() {
             warnings.push("Refinement did not come to its end.".to_owned());
