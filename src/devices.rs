@@ -110,8 +110,10 @@ impl DeviceOptions {
             DeviceChoice::Host => {
                 let name = "host0";
                 let bytes = self.memory_bytes.unwrap_or(HOST_BYTES);
-                let device = HostDevice::new(name, bytes, Arc::new(HostKernels), HostFaults::default());
-                all.accelerators.push(self.accelerator(name.to_owned(), Arc::new(device))?);
+                let device =
+                    HostDevice::new(name, bytes, Arc::new(HostKernels), HostFaults::default());
+                all.accelerators
+                    .push(self.accelerator(name.to_owned(), Arc::new(device))?);
             }
             DeviceChoice::Some(numbers) => {
                 for &ordinal in numbers {
@@ -143,12 +145,21 @@ impl DeviceOptions {
         self.accelerator(format!("cuda{ordinal}"), open(ordinal, MODULES)?)
     }
 
-    fn accelerator(&self, name: String, device: Arc<dyn Device>) -> Result<Accelerator, DeviceError> {
+    fn accelerator(
+        &self,
+        name: String,
+        device: Arc<dyn Device>,
+    ) -> Result<Accelerator, DeviceError> {
         let free = device.memory()?.free_bytes;
         let memory_bytes = self.memory_bytes.unwrap_or(free / 10 * 9);
         if memory_bytes > free {
             let what = format!("{memory_bytes} bytes are not free: {free} are");
-            return Err(DeviceError::new(&name, "open", what, ErrorKind::OutOfMemory));
+            return Err(DeviceError::new(
+                &name,
+                "open",
+                what,
+                ErrorKind::OutOfMemory,
+            ));
         }
         Ok(Accelerator {
             name,
@@ -180,7 +191,10 @@ pub fn device_lines() -> Vec<String> {
             device.ordinal, device.name, device.capability
         );
         if !device.is_good_in_double() {
-            line.push_str(&format!(", double precision 1/{} of single", device.double_ratio));
+            line.push_str(&format!(
+                ", double precision 1/{} of single",
+                device.double_ratio
+            ));
         }
         if let Some(missing) = &device.missing {
             line.push_str(&format!(": not usable, {missing}"));
@@ -189,7 +203,9 @@ pub fn device_lines() -> Vec<String> {
     }
     match (&found.driver, &found.missing) {
         (Some(driver), None) => lines.push(format!("CUDA driver {driver}, cuBLAS found")),
-        (Some(driver), Some(missing)) => lines.push(format!("CUDA driver {driver}; not usable: {missing}")),
+        (Some(driver), Some(missing)) => {
+            lines.push(format!("CUDA driver {driver}; not usable: {missing}"))
+        }
         (None, Some(missing)) => lines.push(format!("none: {missing}")),
         (None, None) => {}
     }
@@ -207,7 +223,10 @@ mod tests {
         }
         assert_eq!("2,0,2".parse(), Ok(DeviceChoice::Some(vec![0, 2])));
         for text in ["", "all", "0,", "-1"] {
-            assert_eq!(text.parse::<DeviceChoice>().unwrap_err(), "auto, none, or numbers of devices as 0,1");
+            assert_eq!(
+                text.parse::<DeviceChoice>().unwrap_err(),
+                "auto, none, or numbers of devices as 0,1"
+            );
         }
     }
 
@@ -219,8 +238,17 @@ mod tests {
         };
         let host = options(DeviceChoice::Host).open(1.0, true).unwrap();
         assert_eq!(host.accelerators[0].memory_bytes, HOST_BYTES / 10 * 9);
-        assert!(options(DeviceChoice::Auto).open(1.0, true).unwrap().accelerators.is_empty(), "too small");
-        let error = options(DeviceChoice::Some(vec![1000])).open(1.0, true).unwrap_err();
+        assert!(
+            options(DeviceChoice::Auto)
+                .open(1.0, true)
+                .unwrap()
+                .accelerators
+                .is_empty(),
+            "too small"
+        );
+        let error = options(DeviceChoice::Some(vec![1000]))
+            .open(1.0, true)
+            .unwrap_err();
         assert_eq!(error.device, "cuda1000");
         let greedy = DeviceOptions {
             memory_bytes: Some(HOST_BYTES * 2),

@@ -158,7 +158,9 @@ impl<T: FactorScalar> Factorization<T> {
                 self.run = Run::new(record, done.stats, done.priorities, done.tolerance);
                 Ok(())
             }
-            Err(SolveError::Run(RunError::Device(failure))) if !options.run.accelerators.is_empty() => {
+            Err(SolveError::Run(RunError::Device(failure)))
+                if !options.run.accelerators.is_empty() =>
+            {
                 tracing::warn!(%failure, "a device has failed: all is computed again on the CPU");
                 drop(session);
                 self.refactorize_watched(a, &on_cpu(options), progress)?;

@@ -74,10 +74,10 @@ mod stored;
 mod trace;
 mod watch;
 
-/// Sparse types, Matrix Market files in and out, and the gallery of generated matrices.
-pub use treeqr_matrices as matrices;
 /// Devices beside the CPU.
 pub use treeqr_devices as devices_api;
+/// Sparse types, Matrix Market files in and out, and the gallery of generated matrices.
+pub use treeqr_matrices as matrices;
 /// The recorder and what it tells.
 pub use treeqr_profiling as profiling;
 /// The task runtime: workers and schedulers.

@@ -131,7 +131,9 @@ mod tests {
     fn random_blocks_never_overlap() {
         let (mut arena, mut seed) = (Arena::new(0, 1 << 16), 1u64);
         let mut random = |n: u64| {
-            seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            seed = seed
+                .wrapping_mul(6364136223846793005)
+                .wrapping_add(1442695040888963407);
             (seed >> 33) % n
         };
         let mut held: Vec<(u64, u64)> = Vec::new();

@@ -53,7 +53,9 @@ pub(crate) struct Facts {
 pub(crate) const OLDEST: (i32, i32) = (7, 0);
 
 fn text(error: driver::DriverError) -> String {
-    let name = error.error_name().map(|name| name.to_string_lossy().into_owned());
+    let name = error
+        .error_name()
+        .map(|name| name.to_string_lossy().into_owned());
     name.unwrap_or_else(|_| format!("{:?}", error.0))
 }
 
@@ -66,7 +68,8 @@ fn kind_of(error: driver::DriverError) -> ErrorKind {
 
 /// What a call gives, or why there is none; a function that the library lacks is an error too.
 fn calling<R>(call: impl FnOnce() -> Result<R, String>) -> Result<R, String> {
-    catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(|_| Err("the library lacks a function".to_owned()))
+    catch_unwind(AssertUnwindSafe(call))
+        .unwrap_or_else(|_| Err("the library lacks a function".to_owned()))
 }
 
 /// The driver's version as CUDA counts (12040 for 12.4) and its devices, or what is missing.
@@ -95,7 +98,9 @@ pub(crate) fn facts() -> Result<(i32, Vec<Facts>), String> {
                 total_bytes: unsafe { driver::device::total_mem(device) }.map_err(text)? as u64,
                 major: attribute(Which::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?,
                 minor: attribute(Which::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?,
-                double_ratio: attribute(Which::CU_DEVICE_ATTRIBUTE_SINGLE_TO_DOUBLE_PRECISION_PERF_RATIO)?,
+                double_ratio: attribute(
+                    Which::CU_DEVICE_ATTRIBUTE_SINGLE_TO_DOUBLE_PRECISION_PERF_RATIO,
+                )?,
             })
         });
         Ok((version, all.collect::<Result<_, String>>()?))
@@ -116,9 +121,14 @@ pub fn open(ordinal: usize, modules: &[Module]) -> Result<Arc<dyn Device>, Devic
     let label = format!("cuda{ordinal}");
     let unusable = |what: String| DeviceError::new(&label, "open", what, ErrorKind::Unusable);
     let (_, all) = facts().map_err(unusable)?;
-    let facts = all.get(ordinal).ok_or_else(|| unusable("there is no such device".to_owned()))?;
+    let facts = all
+        .get(ordinal)
+        .ok_or_else(|| unusable("there is no such device".to_owned()))?;
     if (facts.major, facts.minor) < OLDEST {
-        return Err(unusable(format!("compute capability {}.{} is too old", facts.major, facts.minor)));
+        return Err(unusable(format!(
+            "compute capability {}.{} is too old",
+            facts.major, facts.minor
+        )));
     }
     if !has_blas() {
         return Err(unusable("no cuBLAS (libcublas.so)".to_owned()));
@@ -169,7 +179,9 @@ impl Context {
             // SAFETY: text that ends with a zero, as the driver wants PTX.
             let loaded = unsafe { driver::module::load_data(image.as_ptr().cast()) };
             made.modules.push(loaded.map_err(|e| match e.0 {
-                sys::CUresult::CUDA_ERROR_UNSUPPORTED_PTX_VERSION => "the CUDA driver is too old for the kernels".to_owned(),
+                sys::CUresult::CUDA_ERROR_UNSUPPORTED_PTX_VERSION => {
+                    "the CUDA driver is too old for the kernels".to_owned()
+                }
                 _ => format!("cannot load the kernels `{}`: {}", module.name, text(e)),
             })?);
         }
@@ -179,14 +191,24 @@ impl Context {
     /// Makes the context current on this thread.
     fn enter(&self) -> Result<(), DeviceError> {
         // SAFETY: the context lives as long as `self`.
-        self.driver("use the context", unsafe { driver::ctx::set_current(self.context) })
+        self.driver("use the context", unsafe {
+            driver::ctx::set_current(self.context)
+        })
     }
 
-    fn driver<R>(&self, doing: &'static str, done: Result<R, driver::DriverError>) -> Result<R, DeviceError> {
+    fn driver<R>(
+        &self,
+        doing: &'static str,
+        done: Result<R, driver::DriverError>,
+    ) -> Result<R, DeviceError> {
         done.map_err(|e| DeviceError::new(&self.label, doing, text(e), kind_of(e)))
     }
 
-    fn blas<R>(&self, doing: &'static str, done: Result<R, blas::CublasError>) -> Result<R, DeviceError> {
+    fn blas<R>(
+        &self,
+        doing: &'static str,
+        done: Result<R, blas::CublasError>,
+    ) -> Result<R, DeviceError> {
         done.map_err(|e| self.error(doing, e))
     }
 
@@ -195,7 +217,10 @@ impl Context {
     }
 
     fn function(&self, kernel: &'static str, scalar: ScalarKind) -> Result<Function, DeviceError> {
-        let mut known = self.functions.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self
+            .functions
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         if let Some(&function) = known.get(&(kernel, scalar)) {
             return Ok(function);
         }
@@ -244,7 +269,9 @@ impl Device for Cuda {
 
     fn memory(&self) -> Result<Memory, DeviceError> {
         self.context.enter()?;
-        let (free, total) = self.context.driver("ask for its memory", driver::mem_get_info())?;
+        let (free, total) = self
+            .context
+            .driver("ask for its memory", driver::mem_get_info())?;
         Ok(Memory {
             free_bytes: free as u64,
             total_bytes: total as u64,
@@ -294,7 +321,10 @@ impl CudaStream {
     fn new(context: Arc<Context>) -> Result<Self, DeviceError> {
         context.enter()?;
         let doing = "create a stream";
-        let stream = context.driver(doing, driver::stream::create(driver::stream::StreamKind::NonBlocking))?;
+        let stream = context.driver(
+            doing,
+            driver::stream::create(driver::stream::StreamKind::NonBlocking),
+        )?;
         let mut made = CudaStream {
             context,
             stream,
@@ -331,7 +361,8 @@ impl CudaStream {
             }
         }
         // SAFETY: an event of `self`.
-        self.context.driver("wait", unsafe { driver::event::synchronize(event) })
+        self.context
+            .driver("wait", unsafe { driver::event::synchronize(event) })
     }
 
     /// The two chunks for copies.
@@ -388,7 +419,8 @@ impl CudaStream {
             let at = from + (k * CHUNK_BYTES) as u64;
             // SAFETY: a chunk has CHUNK_BYTES, at least `len`; nobody reads it before its event.
             let copied = unsafe { sys::cuMemcpyDtoHAsync_v2(chunk.start, at, len, self.stream) };
-            self.context.driver("copy from the device", copied.result())?;
+            self.context
+                .driver("copy from the device", copied.result())?;
             self.record(chunk.copied)
         };
         let total = to.len();
@@ -400,7 +432,13 @@ impl CudaStream {
             let chunk = &self.chunks[k % 2];
             self.wait(chunk.copied)?;
             // SAFETY: the device has written `part.len()` bytes of the chunk, and its event has passed.
-            unsafe { std::ptr::copy_nonoverlapping(chunk.start.cast::<u8>(), part.as_mut_ptr(), part.len()) };
+            unsafe {
+                std::ptr::copy_nonoverlapping(
+                    chunk.start.cast::<u8>(),
+                    part.as_mut_ptr(),
+                    part.len(),
+                )
+            };
             if k + 2 < count {
                 ask(k + 2, length(k + 2))?;
             }
@@ -483,11 +521,21 @@ impl Stream for CudaStream {
         }
         self.context.enter()?;
         let handle = self.blas_handle()?;
-        let op = if gemm.adjoint { CUBLAS_OP_C } else { CUBLAS_OP_N };
-        let int = |x: usize| c_int::try_from(x).map_err(|_| self.context.error("multiply matrices", "too large"));
+        let op = if gemm.adjoint {
+            CUBLAS_OP_C
+        } else {
+            CUBLAS_OP_N
+        };
+        let int = |x: usize| {
+            c_int::try_from(x).map_err(|_| self.context.error("multiply matrices", "too large"))
+        };
         let (m, n, k) = (int(gemm.m)?, int(gemm.n)?, int(gemm.k)?);
         let (lda, ldb, ldc) = (int(gemm.lda)?, int(gemm.ldb)?, int(gemm.ldc)?);
-        let (a, b, c) = (gemm.a as *const c_void, gemm.b as *const c_void, gemm.c as *mut c_void);
+        let (a, b, c) = (
+            gemm.a as *const c_void,
+            gemm.b as *const c_void,
+            gemm.c as *mut c_void,
+        );
         macro_rules! call {
             ($function:ident, $alpha:expr, $beta:expr) => {{
                 let (alpha, beta) = ($alpha, $beta);
@@ -513,7 +561,10 @@ impl Stream for CudaStream {
             }};
         }
         let (alpha, beta) = (gemm.alpha, gemm.beta);
-        let single = |x: f64| blas_sys::float2 { x: x as f32, y: 0.0 };
+        let single = |x: f64| blas_sys::float2 {
+            x: x as f32,
+            y: 0.0,
+        };
         let double = |x: f64| blas_sys::double2 { x, y: 0.0 };
         let status = match gemm.scalar {
             ScalarKind::F32 => call!(cublasSgemm_v2, alpha as f32, beta as f32),

@@ -111,7 +111,12 @@ pub enum ErrorKind {
 
 impl DeviceError {
     /// An error of this device.
-    pub fn new(device: &str, doing: &'static str, what: impl fmt::Display, kind: ErrorKind) -> Self {
+    pub fn new(
+        device: &str,
+        doing: &'static str,
+        what: impl fmt::Display,
+        kind: ErrorKind,
+    ) -> Self {
         DeviceError {
             device: device.to_owned(),
             doing,

@@ -66,7 +66,8 @@ pub fn find() -> Found {
                 memory_bytes: facts.total_bytes,
                 capability: format!("{}.{}", facts.major, facts.minor),
                 double_ratio: facts.double_ratio.max(1) as u32,
-                missing: too_old.then(|| format!("compute capability {major}.{minor} or later is needed")),
+                missing: too_old
+                    .then(|| format!("compute capability {major}.{minor} or later is needed")),
             }
         })
         .collect();
@@ -90,13 +91,24 @@ mod tests {
     fn what_is_missing_is_said() {
         let found = find();
         if found.driver.is_none() {
-            assert!(found.devices.is_empty() && found.missing.is_some(), "{found:?}");
+            assert!(
+                found.devices.is_empty() && found.missing.is_some(),
+                "{found:?}"
+            );
         }
         let usable = found.devices.iter().any(|device| device.missing.is_none());
-        let reasons = found.devices.iter().filter_map(|device| device.missing.as_ref());
-        assert!(usable || reasons.chain(&found.missing).next().is_some(), "{found:?}");
+        let reasons = found
+            .devices
+            .iter()
+            .filter_map(|device| device.missing.as_ref());
+        assert!(
+            usable || reasons.chain(&found.missing).next().is_some(),
+            "{found:?}"
+        );
         // A device that is not there is an error, no panic.
-        let error = cuda::open(1000, &[]).err().expect("nobody has a thousand devices");
+        let error = cuda::open(1000, &[])
+            .err()
+            .expect("nobody has a thousand devices");
         assert!(!error.what.contains('\n'), "{error}");
     }
 }

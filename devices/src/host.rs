@@ -72,7 +72,12 @@ struct Inner {
 
 impl HostDevice {
     /// A device with a memory of `bytes`, of which one reservation can be had at a time.
-    pub fn new(name: &str, bytes: u64, interpreter: Arc<dyn Interpreter>, faults: HostFaults) -> Self {
+    pub fn new(
+        name: &str,
+        bytes: u64,
+        interpreter: Arc<dyn Interpreter>,
+        faults: HostFaults,
+    ) -> Self {
         HostDevice {
             inner: Arc::new(Inner {
                 name: name.to_owned(),
@@ -91,7 +96,11 @@ impl HostDevice {
 
 impl fmt::Debug for HostDevice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "HostDevice {{ name: {:?}, bytes: {} }}", self.inner.name, self.inner.bytes)
+        write!(
+            f,
+            "HostDevice {{ name: {:?}, bytes: {} }}",
+            self.inner.name, self.inner.bytes
+        )
     }
 }
 
@@ -142,7 +151,11 @@ impl Device for HostDevice {
 
     fn give_back(&self, _: u64) {
         self.inner.reserved.store(false, Relaxed);
-        let mut memory = self.inner.memory.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut memory = self
+            .inner
+            .memory
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         *memory = Vec::new();
     }
 
@@ -233,7 +246,10 @@ impl Runner {
     fn pause(&mut self) {
         let most = self.device.faults.delay;
         if !most.is_zero() {
-            self.random = self.random.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            self.random = self
+                .random
+                .wrapping_mul(6364136223846793005)
+                .wrapping_add(1442695040888963407);
             std::thread::sleep(most.mul_f64((self.random >> 40) as f64 / (1u64 << 24) as f64));
         }
     }
@@ -410,6 +426,9 @@ mod tests {
         let mut stream = device.stream().unwrap();
         stream.launch(&add(BASE + 64)).unwrap();
         assert_eq!(stream.finish().unwrap_err().what, "it left the memory");
-        assert!(stream.finish().is_err(), "a stream that failed stays failed");
+        assert!(
+            stream.finish().is_err(),
+            "a stream that failed stays failed"
+        );
     }
 }

@@ -15,10 +15,10 @@ use clap_complete::Shell;
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
-use treeqr::{DEFAULT_STREAMS, DenseRows, DeviceChoice};
 use treeqr::profiling::system::Modules;
 use treeqr::runtime::{DeviceSpec, SchedulerEntry, available_threads};
 use treeqr::solver::MemoryLimit;
+use treeqr::{DEFAULT_STREAMS, DenseRows, DeviceChoice};
 
 pub const EXIT_CODES: &str = "\
 Exit codes:

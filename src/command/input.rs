@@ -11,8 +11,8 @@ use treeqr::matrices::{Loaded, Source};
 use treeqr::runtime::{Config, ModelStore, SCHEDULERS, SchedulerEntry, schedulers};
 use treeqr::solver::{AUTO, AnalyseError, ORDERINGS, Priorities};
 use treeqr::{
-    DeviceChoice, DeviceOptions, OpenDevices,
-    Deficient, Dense, DenseRows, FactorOptions, Options, Pattern, RunShape, Scalar, c64, read_dense,
+    Deficient, Dense, DenseRows, DeviceChoice, DeviceOptions, FactorOptions, OpenDevices, Options,
+    Pattern, RunShape, Scalar, c64, read_dense,
 };
 
 /// A scheduler by its name.
@@ -261,7 +261,10 @@ impl RunArgs {
         if !self.emulate_device.is_empty() {
             return Ok(Vec::new());
         }
-        let opened = self.device.options(&self.devices).open(flops as f64, double);
+        let opened = self
+            .device
+            .options(&self.devices)
+            .open(flops as f64, double);
         let OpenDevices {
             accelerators,
             notes,

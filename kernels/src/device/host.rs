@@ -62,7 +62,11 @@ impl Numbers<'_> {
     fn get<T: KernelScalar>(&self, block: Block, i: usize, j: usize) -> T {
         let bytes = &self.bytes[self.place::<T>(block, i, j)..][..size_of::<T>()];
         let part = size_of::<T::Real>();
-        let im = if T::IS_COMPLEX { real::<T::Real>(&bytes[part..]) } else { 0.0 };
+        let im = if T::IS_COMPLEX {
+            real::<T::Real>(&bytes[part..])
+        } else {
+            0.0
+        };
         T::from_f64(real::<T::Real>(bytes), im)
     }
 
@@ -75,7 +79,12 @@ impl Numbers<'_> {
         }
     }
 
-    fn column<T: KernelScalar>(&self, block: Block, j: usize, rows: std::ops::Range<usize>) -> Vec<T> {
+    fn column<T: KernelScalar>(
+        &self,
+        block: Block,
+        j: usize,
+        rows: std::ops::Range<usize>,
+    ) -> Vec<T> {
         rows.map(|i| self.get(block, i, j)).collect()
     }
 
@@ -126,8 +135,16 @@ fn run<T: KernelScalar>(launch: &Launch, bytes: &mut [u8], base: u64) {
     }
     let (m, n) = (args.int(), args.int());
     let zero = T::zero();
-    let shift = if launch.kernel == "copy_v" { args.int() } else { 0 };
-    let stair = if launch.kernel == "copy_stair" { args.stair() } else { Vec::new() };
+    let shift = if launch.kernel == "copy_v" {
+        args.int()
+    } else {
+        0
+    };
+    let stair = if launch.kernel == "copy_stair" {
+        args.stair()
+    } else {
+        Vec::new()
+    };
     for j in 0..n {
         for i in 0..m {
             // Read only where it counts: the rest may not be there.
@@ -135,9 +152,27 @@ fn run<T: KernelScalar>(launch: &Launch, bytes: &mut [u8], base: u64) {
             let x = match launch.kernel {
                 "copy" => x(),
                 "copy_v" if i == j + shift => T::one(),
-                "copy_v" => if i > j + shift { x() } else { zero },
-                "copy_upper" => if i <= j { x() } else { zero },
-                "copy_stair" => if i < stair[j] { x() } else { zero },
+                "copy_v" => {
+                    if i > j + shift {
+                        x()
+                    } else {
+                        zero
+                    }
+                }
+                "copy_upper" => {
+                    if i <= j {
+                        x()
+                    } else {
+                        zero
+                    }
+                }
+                "copy_stair" => {
+                    if i < stair[j] {
+                        x()
+                    } else {
+                        zero
+                    }
+                }
                 "subtract" => memory.get::<T>(to, i, j) - x(),
                 other => panic!("there is no kernel `{other}`"),
             };
@@ -170,7 +205,8 @@ fn panel<T: KernelScalar>(
             memory.set(heads, j, j, head);
             memory.set_column(a, j, top, &tail);
             for c in j + 1..width {
-                let (mut head, mut column) = (memory.get(heads, j, c), memory.column(a, c, rows.clone()));
+                let (mut head, mut column) =
+                    (memory.get(heads, j, c), memory.column(a, c, rows.clone()));
                 larf(tau.conj(), &tail, &mut head, &mut column);
                 memory.set(heads, j, c, head);
                 memory.set_column(a, c, top, &column);

@@ -35,7 +35,13 @@ impl<'s> Commands<'s> {
         }
     }
 
-    fn launch(&mut self, kernel: &'static str, blocks: u32, threads: u32, args: Vec<Arg>) -> Result<(), DeviceError> {
+    fn launch(
+        &mut self,
+        kernel: &'static str,
+        blocks: u32,
+        threads: u32,
+        args: Vec<Arg>,
+    ) -> Result<(), DeviceError> {
         self.stream.launch(&Launch {
             kernel,
             scalar: self.scalar,
@@ -46,7 +52,13 @@ impl<'s> Commands<'s> {
     }
 
     /// Factorizes a panel with `rows.len()` columns; with `r` above it, else with its heads inside.
-    pub(super) fn panel(&mut self, a: Block, r: Option<Block>, t: Block, rows: &[usize]) -> Result<(), DeviceError> {
+    pub(super) fn panel(
+        &mut self,
+        a: Block,
+        r: Option<Block>,
+        t: Block,
+        rows: &[usize],
+    ) -> Result<(), DeviceError> {
         let inside = r.is_none();
         let r = r.unwrap_or(a);
         let args = vec![
@@ -64,16 +76,33 @@ impl<'s> Commands<'s> {
     }
 
     /// Columns of V whose diagonal begins in row `shift`.
-    pub(super) fn copy_v(&mut self, a: Block, v: Block, size: (usize, usize), shift: usize) -> Result<(), DeviceError> {
+    pub(super) fn copy_v(
+        &mut self,
+        a: Block,
+        v: Block,
+        size: (usize, usize),
+        shift: usize,
+    ) -> Result<(), DeviceError> {
         self.copies("copy_v", a, v, size, Some(int(shift)))
     }
 
-    pub(super) fn copy_upper(&mut self, a: Block, to: Block, size: (usize, usize)) -> Result<(), DeviceError> {
+    pub(super) fn copy_upper(
+        &mut self,
+        a: Block,
+        to: Block,
+        size: (usize, usize),
+    ) -> Result<(), DeviceError> {
         self.copies("copy_upper", a, to, size, None)
     }
 
     /// What lies above the staircase in `h` rows, zeros below it.
-    pub(super) fn copy_stair(&mut self, a: Block, to: Block, h: usize, rows: &[usize]) -> Result<(), DeviceError> {
+    pub(super) fn copy_stair(
+        &mut self,
+        a: Block,
+        to: Block,
+        h: usize,
+        rows: &[usize],
+    ) -> Result<(), DeviceError> {
         self.copies("copy_stair", a, to, (h, rows.len()), Some(stair(rows)))
     }
 
@@ -146,7 +175,8 @@ impl<'s> Commands<'s> {
             beta: if c1.is_some() { 1.0 } else { 0.0 },
             ..product(true, (kb, h), v, c2, w)
         })?;
-        self.stream.gemm(&product(op == Op::ConjTrans, (kb, kb), t, w, w2))?;
+        self.stream
+            .gemm(&product(op == Op::ConjTrans, (kb, kb), t, w, w2))?;
         if let Some(c1) = c1 {
             self.copies("subtract", w2, c1, (kb, n), None)?;
         }

@@ -99,13 +99,24 @@ pub fn geqrt(
     let mut run = Commands::new(stream, scalar);
     for j0 in blocks(Op::ConjTrans, k, checked(ib)) {
         let kb = ib.min(k - j0);
-        let rows: Vec<usize> = (j0..j0 + kb).map(|j| stair.rows(j, m).saturating_sub(j0)).collect();
+        let rows: Vec<usize> = (j0..j0 + kb)
+            .map(|j| stair.rows(j, m).saturating_sub(j0))
+            .collect();
         let h = rows[kb - 1];
         let (here, t) = (run.at(a, j0, j0), run.at(t, 0, j0));
         run.panel(here, None, t, &rows)?;
         run.copy_v(run.at(a, 0, j0), run.at(v, 0, j0), (m, kb), j0)?;
         let (v, right) = (run.at(v, j0, j0), run.at(a, j0, j0 + kb));
-        run.update(Op::ConjTrans, v, (h, kb), t, None, right, n - j0 - kb, scratch)?;
+        run.update(
+            Op::ConjTrans,
+            v,
+            (h, kb),
+            t,
+            None,
+            right,
+            n - j0 - kb,
+            scratch,
+        )?;
     }
     Ok(())
 }

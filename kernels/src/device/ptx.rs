@@ -23,7 +23,10 @@ pub fn sources(name: &str) -> Option<[&'static str; 3]> {
         "copies.cu" => include_str!("../../cuda/copies.cu"),
         _ => return None,
     };
-    let headers = [include_str!("../../cuda/scalar.cuh"), include_str!("../../cuda/stair.cuh")];
+    let headers = [
+        include_str!("../../cuda/scalar.cuh"),
+        include_str!("../../cuda/stair.cuh"),
+    ];
     Some([headers[0], headers[1], source])
 }
 
@@ -54,10 +57,20 @@ mod tests {
 
     #[test]
     fn every_kernel_is_there_in_every_scalar() {
-        for kernel in ["panel", "copy_v", "copy_upper", "copy_stair", "copy", "subtract"] {
+        for kernel in [
+            "panel",
+            "copy_v",
+            "copy_upper",
+            "copy_stair",
+            "copy",
+            "subtract",
+        ] {
             for scalar in ["f32", "f64", "c32", "c64"] {
                 let entry = format!(".visible .entry {kernel}_{scalar}(");
-                assert!(MODULES.iter().any(|module| module.ptx.contains(&entry)), "{entry}");
+                assert!(
+                    MODULES.iter().any(|module| module.ptx.contains(&entry)),
+                    "{entry}"
+                );
             }
         }
     }

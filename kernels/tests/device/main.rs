@@ -52,7 +52,11 @@ impl Lab {
     }
 
     /// What lies where `like` was put.
-    fn get<T: KernelScalar>(&mut self, at: device::Block, like: &common::Block<T>) -> common::Block<T> {
+    fn get<T: KernelScalar>(
+        &mut self,
+        at: device::Block,
+        like: &common::Block<T>,
+    ) -> common::Block<T> {
         self.stream.finish().unwrap();
         let mut bytes = vec![0; like.data.len() * size_of::<T>()];
         self.stream.download(at.address, &mut bytes).unwrap();
@@ -66,7 +70,10 @@ impl Lab {
     fn check_gap(&mut self, at: u64) {
         let mut bytes = [0; GAP as usize];
         self.stream.download(at - GAP, &mut bytes).unwrap();
-        assert!(bytes[16..].iter().all(|&b| b == 0xff), "written before {at:#x}");
+        assert!(
+            bytes[16..].iter().all(|&b| b == 0xff),
+            "written before {at:#x}"
+        );
     }
 }
 
@@ -81,7 +88,17 @@ fn to_bytes<T: KernelScalar>(data: &[T]) -> Vec<u8> {
         4 => (x.to_f64() as f32).to_ne_bytes().to_vec(),
         _ => x.to_f64().to_ne_bytes().to_vec(),
     };
-    let parts = |&x: &T| [part(x.re()), if T::IS_COMPLEX { part(x.im()) } else { Vec::new() }].concat();
+    let parts = |&x: &T| {
+        [
+            part(x.re()),
+            if T::IS_COMPLEX {
+                part(x.im())
+            } else {
+                Vec::new()
+            },
+        ]
+        .concat()
+    };
     data.iter().flat_map(parts).collect()
 }
 
@@ -123,17 +140,19 @@ struct Case {
 fn cases(most: usize) -> impl Strategy<Value = Case> {
     let shape = (1..most, 1..most, 1usize..40, 0usize..5);
     let rest = (0usize..3, 1usize..12, 0usize..3, any::<u64>(), 1u32..4);
-    (shape, rest).prop_map(|((m, n, ib, pad), (below, cols, zeros, seed, warps))| Case {
-        m,
-        n,
-        ib,
-        pad,
-        below,
-        cols,
-        zeros,
-        seed,
-        threads: 32 * warps,
-    })
+    (shape, rest).prop_map(
+        |((m, n, ib, pad), (below, cols, zeros, seed, warps))| Case {
+            m,
+            n,
+            ib,
+            pad,
+            below,
+            cols,
+            zeros,
+            seed,
+            threads: 32 * warps,
+        },
+    )
 }
 
 fn steps(case: Case, rng: &mut Rng) -> Option<Vec<u32>> {
@@ -180,7 +199,15 @@ fn check_ge<T: KernelScalar>(case: Case, interpreter: &Arc<dyn Interpreter>) {
     // The CPU applies what the device has left.
     let apply = |op, c: &mut common::Block<T>| {
         let mut scratch = vec![nan(); gemqrt_scratch::<T>(m, c.n, k, ib)];
-        gemqrt(op, v.view(), stair, ib, t.view(), c.view_mut(), &mut scratch);
+        gemqrt(
+            op,
+            v.view(),
+            stair,
+            ib,
+            t.view(),
+            c.view_mut(),
+            &mut scratch,
+        );
     };
     let mut q = common::Block::identity(m, pad);
     apply(Op::NoTrans, &mut q);
@@ -188,7 +215,12 @@ fn check_ge<T: KernelScalar>(case: Case, interpreter: &Arc<dyn Interpreter>) {
     let mut qr = f.clone().upper();
     apply(Op::NoTrans, &mut qr);
     let most = m.max(n);
-    assert_small::<T>("A - QR", distance(a.view(), qr.view()), norm(a.view()), most);
+    assert_small::<T>(
+        "A - QR",
+        distance(a.view(), qr.view()),
+        norm(a.view()),
+        most,
+    );
     for op in [Op::NoTrans, Op::ConjTrans] {
         let c = common::Block::<T>::random(m, case.cols, pad, rng);
         let mut twin = c.clone();
@@ -196,7 +228,10 @@ fn check_ge<T: KernelScalar>(case: Case, interpreter: &Arc<dyn Interpreter>) {
         let on_c = lab.put(&c);
         let stream = &mut *lab.stream;
         let size = (m, case.cols, k);
-        device::gemqrt(stream, scalar, op, size, on_v, stair, ib, on_t, on_c, scratch).unwrap();
+        device::gemqrt(
+            stream, scalar, op, size, on_v, stair, ib, on_t, on_c, scratch,
+        )
+        .unwrap();
         let c = lab.get(on_c, &c);
         assert!(c.padding_is_untouched());
         lab.check_gap(on_c.address);
@@ -214,7 +249,8 @@ fn check_tp<T: KernelScalar>(case: Case, interpreter: &Arc<dyn Interpreter>) {
     let stair = stair_of(&steps);
     let height = |j| stair.rows(j, m);
     let r = common::Block::<T>::random(n, n, pad, rng).map(|i, j, x| if i > j { nan() } else { x });
-    let b = common::Block::<T>::random(m, n, pad, rng).map(|i, j, x| if i >= height(j) { nan() } else { x });
+    let b = common::Block::<T>::random(m, n, pad, rng)
+        .map(|i, j, x| if i >= height(j) { nan() } else { x });
     let t = common::Block::filled(ib, n, 0, T::zero());
     let mut lab = Lab::new(interpreter.clone());
     let (on_r, on_b, on_t) = (lab.put(&r), lab.put(&b), lab.put(&t));
@@ -228,10 +264,18 @@ fn check_tp<T: KernelScalar>(case: Case, interpreter: &Arc<dyn Interpreter>) {
     }
     for j in 0..n {
         let untouched = |x: &[T]| x.iter().all(|x| x.re().to_f64().is_nan());
-        assert!(untouched(&r2.view().col(j)[j + 1..]), "the lower triangle of R");
-        assert!(untouched(&b2.view().col(j)[height(j)..]), "below the staircase");
+        assert!(
+            untouched(&r2.view().col(j)[j + 1..]),
+            "the lower triangle of R"
+        );
+        assert!(
+            untouched(&b2.view().col(j)[height(j)..]),
+            "below the staircase"
+        );
     }
-    let v = b2.clone().map(|i, j, x| if i >= height(j) { T::zero() } else { x });
+    let v = b2
+        .clone()
+        .map(|i, j, x| if i >= height(j) { T::zero() } else { x });
     let on_v = lab.put(&common::Block::filled(m, n, pad, nan::<T>()));
     if case.below == 2 {
         device::copy_upper(&mut *lab.stream, scalar, (m, n), on_b, on_v).unwrap();
@@ -263,7 +307,10 @@ fn check_tp<T: KernelScalar>(case: Case, interpreter: &Arc<dyn Interpreter>) {
         let (on_1, on_2) = (lab.put(&c1), lab.put(&c2));
         let size = (m, case.cols, n);
         let stream = &mut *lab.stream;
-        device::tpmqrt(stream, scalar, op, size, on_v, stair, ib, on_t, on_1, on_2, scratch).unwrap();
+        device::tpmqrt(
+            stream, scalar, op, size, on_v, stair, ib, on_t, on_1, on_2, scratch,
+        )
+        .unwrap();
         let c = lab.get(on_1, &c1).stack(&lab.get(on_2, &c2));
         let twin = twin1.stack(&twin2);
         let apart = distance(c.view(), twin.view());
@@ -289,7 +336,15 @@ proptest! {
 
 #[test]
 fn edges_and_tall_tiles() {
-    let shapes = [(1, 1, 1), (1, 5, 3), (5, 1, 9), (8, 8, 8), (2, 2, 1), (150, 40, 32), (40, 90, 128)];
+    let shapes = [
+        (1, 1, 1),
+        (1, 5, 3),
+        (5, 1, 9),
+        (8, 8, 8),
+        (2, 2, 1),
+        (150, 40, 32),
+        (40, 90, 128),
+    ];
     for (m, n, ib) in shapes {
         for below in 0..3 {
             check(Case {
@@ -342,26 +397,49 @@ fn extremes_and_nan() {
         let scratch = lab.room(1024);
         let stream = &mut *lab.stream;
         let scalar = scalar_kind::<T>();
-        device::geqrt(stream, scalar, (3, 1), on_a, Stair::Full, 1, on_v, on_t, scratch).unwrap();
+        device::geqrt(
+            stream,
+            scalar,
+            (3, 1),
+            on_a,
+            Stair::Full,
+            1,
+            on_v,
+            on_t,
+            scratch,
+        )
+        .unwrap();
         let f = lab.get(on_a, &a);
-        (f.view().at(0, 0), f.view().at(2, 0), lab.get(on_t, &t).view().at(0, 0))
+        (
+            f.view().at(0, 0),
+            f.view().at(2, 0),
+            lab.get(on_t, &t).view().at(0, 0),
+        )
     }
     for (k, interpreter) in interpreters(32).into_iter().enumerate() {
         for size in [1e-300, 1e-160, 1.0, 1e160, 1e300] {
             let (beta, v, tau) = column::<f64>(&interpreter, size);
             let close = |x: f64, y: f64| (x - y).abs() <= 1e-15 * y.abs();
-            assert!(close(beta / size, -5.0) && close(v, 0.5) && close(tau, 1.6), "{size}: {beta} {v} {tau}");
+            assert!(
+                close(beta / size, -5.0) && close(v, 0.5) && close(tau, 1.6),
+                "{size}: {beta} {v} {tau}"
+            );
             // The twin divides by complex numbers, whose squares vanish at 1e-160.
             if k == 1 {
                 let (beta, v, tau) = column::<num_complex::Complex<f64>>(&interpreter, size);
                 let told = format!("{size}: {beta} {v} {tau}");
-                assert!(close(beta.re / size, -5.0) && close(v.re, 0.5) && close(tau.re, 1.6), "{told}");
+                assert!(
+                    close(beta.re / size, -5.0) && close(v.re, 0.5) && close(tau.re, 1.6),
+                    "{told}"
+                );
             }
         }
         for size in [1e-36, 1e-20, 1e20, 1e36] {
             let (beta, v, tau) = column::<f32>(&interpreter, size);
             let close = |x: f32, y: f32| (x - y).abs() <= 1e-6 * y.abs();
-            assert!(close((f64::from(beta) / size) as f32, -5.0) && close(v, 0.5) && close(tau, 1.6));
+            assert!(
+                close((f64::from(beta) / size) as f32, -5.0) && close(v, 0.5) && close(tau, 1.6)
+            );
         }
         let (beta, v, _) = column::<f64>(&interpreter, f64::NAN);
         assert!(beta.is_nan() && v.is_nan());

@@ -28,16 +28,34 @@ fn library() -> Option<RunKernel> {
         let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("cuda/host/all.cpp");
         let folder = tempfile::tempdir().expect("a folder for the library");
         let built = folder.path().join("kernels.so");
-        let options = ["-std=c++17", "-O2", "-shared", "-fPIC", "-Wall", "-Werror", "-o"];
-        let output = match Command::new("g++").args(options).arg(&built).arg(&sources).output() {
+        let options = [
+            "-std=c++17",
+            "-O2",
+            "-shared",
+            "-fPIC",
+            "-Wall",
+            "-Werror",
+            "-o",
+        ];
+        let output = match Command::new("g++")
+            .args(options)
+            .arg(&built)
+            .arg(&sources)
+            .output()
+        {
             Ok(output) => output,
             Err(error) => {
-                eprintln!("SKIPPED: the device sources on the host, since there is no g++: {error}");
+                eprintln!(
+                    "SKIPPED: the device sources on the host, since there is no g++: {error}"
+                );
                 return None;
             }
         };
         let said = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "g++ refuses the device kernels:\n{said}");
+        assert!(
+            output.status.success(),
+            "g++ refuses the device kernels:\n{said}"
+        );
         // SAFETY: a library that was just made of the repository's sources; loading it runs no code of its own.
         let library = unsafe { libloading::Library::new(&built) }.expect("it loads");
         // SAFETY: `run_kernel` in `all.cpp` has this type.
@@ -75,11 +93,20 @@ impl Interpreter for Sources {
             })
             .collect();
         let name = CString::new(format!("{}_{}", launch.kernel, launch.scalar.name())).unwrap();
-        let _one = ONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let _one = ONE
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
         let threads = self.threads.unwrap_or(launch.threads);
         // SAFETY: the arguments are those that the kernel declares, addresses lie in `memory`, which is borrowed alone here, and the
         // tests leave room around every block.
-        let done = unsafe { (self.run)(name.as_ptr(), launch.blocks.min(3), threads, pointers.as_mut_ptr()) };
+        let done = unsafe {
+            (self.run)(
+                name.as_ptr(),
+                launch.blocks.min(3),
+                threads,
+                pointers.as_mut_ptr(),
+            )
+        };
         assert_eq!(done, 0, "there is no kernel {name:?}");
     }
 

@@ -81,7 +81,9 @@ pub(super) fn launch<A: Application, O: Observer>(
     id: TaskId,
 ) -> Result<(u64, Duration), RunError> {
     let name = app.codelets()[spec.codelet.0 as usize].name;
-    let code = app.launch_code(spec.codelet).expect("checked by the scheduler");
+    let code = app
+        .launch_code(spec.codelet)
+        .expect("checked by the scheduler");
     let (worker, faults) = (recorder.worker, recorder.faults);
     // Unwind safety: as in `execute`; the stream is drained before its rooms go.
     let done = catch_unwind(AssertUnwindSafe(|| {
@@ -118,7 +120,8 @@ pub(super) fn check<A: Application>(
     assert!(
         codelet.cpu.is_some()
             || (devices
-                && (app.device_code(spec.codelet).is_some() || app.launch_code(spec.codelet).is_some())
+                && (app.device_code(spec.codelet).is_some()
+                    || app.launch_code(spec.codelet).is_some())
                 && spec.accesses.iter().all(|(_, a)| *a != Access::Scatter)),
         "no worker can run the codelet `{}`",
         codelet.name

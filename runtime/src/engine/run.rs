@@ -196,16 +196,21 @@ fn device_stats(config: &Config, machine: &Machine<'_>) -> Vec<DeviceStats> {
         let model = device.device.name().to_owned();
         (&device.name, Some(model), device.streams)
     });
-    let all = emulated.chain(real).zip(machine.link_stats()).zip(machine.done());
-    all.map(|(((name, model, workers), link), (tasks, busy))| DeviceStats {
-        name: name.clone(),
-        emulated: model.is_none(),
-        model,
-        workers,
-        tasks,
-        busy,
-        link,
-    })
+    let all = emulated
+        .chain(real)
+        .zip(machine.link_stats())
+        .zip(machine.done());
+    all.map(
+        |(((name, model, workers), link), (tasks, busy))| DeviceStats {
+            name: name.clone(),
+            emulated: model.is_none(),
+            model,
+            workers,
+            tasks,
+            busy,
+            link,
+        },
+    )
     .collect()
 }
 

@@ -101,14 +101,22 @@ fn serve<A: Application, O: Observer>(engine: &Engine<'_, A, O>, worker: WorkerI
         };
         let end = recorder.clock();
         if let (Some(time), Some(begin)) = (on_device, stopwatch) {
-            start = device_start(start, end, time.as_secs_f64() / begin.elapsed().as_secs_f64());
+            start = device_start(
+                start,
+                end,
+                time.as_secs_f64() / begin.elapsed().as_secs_f64(),
+            );
         }
         if devices && done.is_ok() {
             let begin = stopwatch.expect("every task is timed");
             engine.machine.finish(worker, spec, begin);
         }
         // The emulated machine's time has passed too.
-        let end = if on_device.is_some() { end } else { recorder.clock() };
+        let end = if on_device.is_some() {
+            end
+        } else {
+            recorder.clock()
+        };
         let bytes = match done {
             Ok(bytes) => bytes,
             Err(error) => {

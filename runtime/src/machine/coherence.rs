@@ -87,7 +87,9 @@ pub(super) struct Arrival {
 impl Arrival {
     /// Waits for all that moves.
     pub(super) fn wait(&self) -> Result<(), DeviceError> {
-        self.transfers.iter().try_for_each(|transfer| transfer.wait())
+        self.transfers
+            .iter()
+            .try_for_each(|transfer| transfer.wait())
     }
 }
 
@@ -253,9 +255,9 @@ impl<'r> Coherence<'r> {
         for &(handle, _, _) in &uses {
             work.at(handle, node).pins += 1;
         }
-        let brought = uses
-            .iter()
-            .try_for_each(|&(handle, needs, _)| work.bring(handle, node, needs, TransferKind::Fetch));
+        let brought = uses.iter().try_for_each(|&(handle, needs, _)| {
+            work.bring(handle, node, needs, TransferKind::Fetch)
+        });
         if let Err(error) = brought {
             for &(handle, _, _) in &uses {
                 work.at(handle, node).pins -= 1;
@@ -283,10 +285,16 @@ impl<'r> Coherence<'r> {
     }
 
     /// Where the buffers of a task that has acquired lie on `node`, in the order of its accesses; `None` for those without a buffer.
-    pub(super) fn rooms(&self, spec: &TaskSpec, node: MemoryNode) -> SmallVec<[Option<Arc<Room>>; 8]> {
+    pub(super) fn rooms(
+        &self,
+        spec: &TaskSpec,
+        node: MemoryNode,
+    ) -> SmallVec<[Option<Arc<Room>>; 8]> {
         let mut work = self.work(0.0);
         let handles = spec.accesses.iter();
-        handles.map(|&(handle, _)| work.at(handle, node).room.clone()).collect()
+        handles
+            .map(|&(handle, _)| work.at(handle, node).room.clone())
+            .collect()
     }
 
     /// Whether no task has its data on `node`.
@@ -588,7 +596,8 @@ impl Work<'_, '_> {
             };
             let victim = self.victim(node, kind).ok_or(full)?;
             let replica = self.at(victim, node);
-            let mut leaves: SmallVec<[Arc<Transfer>; 2]> = replica.arrival.iter().cloned().collect();
+            let mut leaves: SmallVec<[Arc<Transfer>; 2]> =
+                replica.arrival.iter().cloned().collect();
             if replica.validity == Validity::Owner {
                 if kind == TransferKind::Prefetch {
                     return Err(full);
@@ -692,7 +701,10 @@ impl Work<'_, '_> {
     ) {
         let device = if from == MemoryNode::HOST { to } else { from };
         let replica = self.at(handle, device);
-        let room = replica.room.clone().expect("a replica with bytes has a room");
+        let room = replica
+            .room
+            .clone()
+            .expect("a replica with bytes has a room");
         let bytes = replica.bytes.expect("a replica with a room has bytes");
         let before = self.at(handle, from).arrival.clone();
         let ticks = (self.all.ticks)();

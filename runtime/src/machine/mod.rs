@@ -29,9 +29,9 @@ mod real;
 #[cfg(test)]
 mod tests;
 
-use coherence::{Coherence, Side};
 pub(crate) use coherence::Event;
 pub use coherence::LinkStats;
+use coherence::{Coherence, Side};
 pub use device::{DeviceSpec, DeviceSpecError};
 pub use real::Accelerator;
 use real::RealNode;
@@ -43,8 +43,8 @@ use crate::models::{CostModels, ModelReport, name_of};
 use crate::schedulers::{Arch, Missing, Place, World};
 use crate::spec::{Access, TaskSpec, WorkerId};
 use crate::store::{MemoryNode, OutOfMemory, SharedStore};
-use crate::task::Task;
 use crate::sync::{AtomicU64, Ordering};
+use crate::task::Task;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use treeqr_devices::{DeviceError, Stream};
@@ -123,7 +123,8 @@ impl<'r> Machine<'r> {
             true => {
                 let scratch_bytes = app.device_scratch_bytes();
                 let nodes = config.accelerators.iter();
-                let nodes = nodes.map(|a| Ok(Side::Real(Box::new(RealNode::new(a, scratch_bytes)?))));
+                let nodes =
+                    nodes.map(|a| Ok(Side::Real(Box::new(RealNode::new(a, scratch_bytes)?))));
                 nodes.collect::<Result<_, DeviceError>>()?
             }
             false => config.devices.iter().cloned().map(Side::Emulated).collect(),
@@ -176,15 +177,24 @@ impl<'r> Machine<'r> {
     pub(crate) fn stream(&self, worker: WorkerId) -> Option<Result<StreamWorker, DeviceError>> {
         let memory = self.places[worker].memory;
         let real = self.devices.as_ref()?.coherence.real(memory)?;
-        let before = self.places[..worker].iter().filter(|place| place.memory == memory);
+        let before = self.places[..worker]
+            .iter()
+            .filter(|place| place.memory == memory);
         let scratch = real.scratch(before.count());
-        Some(real.device().stream().map(|stream| StreamWorker { stream, scratch }))
+        Some(
+            real.device()
+                .stream()
+                .map(|stream| StreamWorker { stream, scratch }),
+        )
     }
 
     /// Where the data of `spec` lies on the real device of `worker`, once fetched.
     pub(crate) fn rooms(&self, worker: WorkerId, spec: &TaskSpec) -> Vec<Option<Arc<Room>>> {
         let devices = self.devices.as_ref().expect("a worker of a device");
-        devices.coherence.rooms(spec, self.places[worker].memory).into_vec()
+        devices
+            .coherence
+            .rooms(spec, self.places[worker].memory)
+            .into_vec()
     }
 
     /// Makes the data of `spec` valid where `worker` is, and waits until it is there.
@@ -335,7 +345,11 @@ fn device_kinds(devices: &[DeviceSpec]) -> Vec<&DeviceSpec> {
 
 /// What cost models call a real device: a task takes longer beside others on other streams.
 fn real_name(accelerator: &Accelerator) -> String {
-    format!("{} streams={}", accelerator.device.name(), accelerator.streams)
+    format!(
+        "{} streams={}",
+        accelerator.device.name(),
+        accelerator.streams
+    )
 }
 
 /// The real devices that differ.
@@ -428,9 +442,7 @@ impl World for Machine<'_> {
 
     fn prefetch(&self, task: &Task, memory: MemoryNode) {
         if let Some(devices) = &self.devices {
-            devices
-                .coherence
-                .prefetch(task.spec(), memory, self.now());
+            devices.coherence.prefetch(task.spec(), memory, self.now());
         }
     }
 }

@@ -106,7 +106,10 @@ impl Transfer {
             if let Some(outcome) = &*outcome {
                 return outcome.clone();
             }
-            outcome = self.ended.wait(outcome).unwrap_or_else(PoisonError::into_inner);
+            outcome = self
+                .ended
+                .wait(outcome)
+                .unwrap_or_else(PoisonError::into_inner);
         }
     }
 
@@ -141,8 +144,15 @@ impl RealNode {
         } = accelerator;
         let needed = Arena::rounded(scratch_bytes).saturating_mul(*streams as u64);
         if needed >= *memory_bytes {
-            let what = format!("{memory_bytes} bytes are too few: {streams} streams need {needed} of scratch alone");
-            return Err(DeviceError::new(name, "reserve memory", what, ErrorKind::OutOfMemory));
+            let what = format!(
+                "{memory_bytes} bytes are too few: {streams} streams need {needed} of scratch alone"
+            );
+            return Err(DeviceError::new(
+                name,
+                "reserve memory",
+                what,
+                ErrorKind::OutOfMemory,
+            ));
         }
         let start = device.reserve(*memory_bytes)?;
         let arena = Arc::new(Mutex::new(Arena::new(start, *memory_bytes)));
@@ -221,7 +231,11 @@ impl RealNode {
             asked: Instant::now(),
             transfer: transfer.clone(),
         };
-        let queue = if from == MemoryNode::HOST { &self.up } else { &self.down };
+        let queue = if from == MemoryNode::HOST {
+            &self.up
+        } else {
+            &self.down
+        };
         let sent = lock(queue).as_ref().map(|queue| queue.send(job).is_ok());
         if sent != Some(true) {
             transfer.end(Err(self.error("the run is over")));
@@ -300,7 +314,8 @@ impl RealNode {
         if bytes >= TELLING_BYTES {
             let seen = bytes as f64 / (duration.as_nanos() as f64).max(1.0);
             let rate = f64::from_bits(self.rate.load(Ordering::Relaxed));
-            self.rate.store((0.8 * rate + 0.2 * seen).to_bits(), Ordering::Relaxed);
+            self.rate
+                .store((0.8 * rate + 0.2 * seen).to_bits(), Ordering::Relaxed);
         }
         lock(&self.done).push(Event::Transfer(TransferRecord {
             ticks: job.ticks,
@@ -325,6 +340,10 @@ impl Drop for RealNode {
 
 impl std::fmt::Debug for RealNode {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "RealNode {{ name: {:?}, bytes: {} }}", self.name, self.bytes)
+        write!(
+            f,
+            "RealNode {{ name: {:?}, bytes: {} }}",
+            self.name, self.bytes
+        )
     }
 }

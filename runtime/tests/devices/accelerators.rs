@@ -139,7 +139,14 @@ fn go(entry: &'static SchedulerEntry, seed: u64, machine: &Machine) -> Result<Ru
     let plain = program(seed, tasks, handles, false);
     let program = program(seed, tasks, handles, true);
     let mut expected = store(handles);
-    run_sequential(&config(entry, 1), &Steps::new(tasks), &mut expected, &(), |s| submit(&plain, s)).unwrap();
+    run_sequential(
+        &config(entry, 1),
+        &Steps::new(tasks),
+        &mut expected,
+        &(),
+        |s| submit(&plain, s),
+    )
+    .unwrap();
     let steps = Arc::new(Steps::new(tasks));
     let accelerator = |d: usize| {
         let kernel = Arc::new(Kernel(steps.clone()));
@@ -167,7 +174,10 @@ fn go(entry: &'static SchedulerEntry, seed: u64, machine: &Machine) -> Result<Ru
     let told = format!("{} seed {seed}", entry.name);
     assert_eq!(contents(&store), contents(&expected), "{told}");
     for device in &stats.devices {
-        assert!(!device.emulated && device.workers == machine.streams, "{told}");
+        assert!(
+            !device.emulated && device.workers == machine.streams,
+            "{told}"
+        );
         assert!(device.link.peak_bytes <= machine.memory_bytes, "{told}");
     }
     Ok(stats)
@@ -201,8 +211,14 @@ fn results_are_those_of_the_sequential_program() {
             }
         }
     }
-    assert!(on_devices > 0 && all.evictions > 0 && all.fetched_bytes > 0, "{on_devices} {all:?}");
-    assert!(all.prefetched_bytes > 0 && all.returned_bytes > 0 && all.written_back_bytes > 0, "{all:?}");
+    assert!(
+        on_devices > 0 && all.evictions > 0 && all.fetched_bytes > 0,
+        "{on_devices} {all:?}"
+    );
+    assert!(
+        all.prefetched_bytes > 0 && all.returned_bytes > 0 && all.written_back_bytes > 0,
+        "{all:?}"
+    );
 }
 
 #[test]

@@ -25,7 +25,13 @@ fn tile(scalar: ScalarKind, address: u64, height: usize, offset: usize) -> Block
 }
 
 /// V of `rows` x `columns` and T behind it, in one buffer.
-fn factor(scalar: ScalarKind, address: u64, rows: usize, columns: usize, ib: usize) -> (Block, Block) {
+fn factor(
+    scalar: ScalarKind,
+    address: u64,
+    rows: usize,
+    columns: usize,
+    ib: usize,
+) -> (Block, Block) {
     let v = tile(scalar, address, rows, 0);
     let t = Block {
         address: address + (rows * columns * scalar.bytes()) as u64,
@@ -96,7 +102,18 @@ impl<T: FactorScalar> App<'_, T> {
         let size = (rows, self.width(f, j), reflectors);
         let (stair, scratch) = (Stair::Rows(&stair), task.scratch());
         let op = Op::ConjTrans;
-        device::gemqrt(task.stream(), scalar, op, size, v, stair, ib, tf, c, scratch)?;
+        device::gemqrt(
+            task.stream(),
+            scalar,
+            op,
+            size,
+            v,
+            stair,
+            ib,
+            tf,
+            c,
+            scratch,
+        )?;
         Ok(())
     }
 

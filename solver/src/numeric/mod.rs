@@ -17,8 +17,8 @@
 
 mod app;
 mod assemble;
-mod device;
 mod block;
+mod device;
 mod factorize;
 mod factors;
 mod limit;

@@ -113,7 +113,12 @@ pub struct BenchArgs {
     #[arg(long, value_name = "NAME:KEY=VALUE,...")]
     pub emulate_device: Vec<DeviceSpec>,
     /// CUDA devices that take part in all measured runs: none, auto (those that there are), or their numbers as 0,1
-    #[arg(long, value_name = "none|auto|N,...", default_value = "none", conflicts_with = "emulate_device")]
+    #[arg(
+        long,
+        value_name = "none|auto|N,...",
+        default_value = "none",
+        conflicts_with = "emulate_device"
+    )]
     pub devices: DeviceChoice,
     #[command(flatten)]
     pub device: DeviceArgs,

@@ -63,7 +63,11 @@ pub fn head(plan: &Plan, matrices: usize) -> String {
     }
     for device in &plan.accelerators {
         let streams = plural(device.streams, "stream", "streams");
-        page.indented_by_two(&format!("with {}, {}, {streams}", device.name, device.device.name()));
+        page.indented_by_two(&format!(
+            "with {}, {}, {streams}",
+            device.name,
+            device.device.name()
+        ));
     }
     if !plan.devices.is_empty() {
         page.indented_by_two("all times are those of the emulated machine");

@@ -3,6 +3,7 @@
 use super::super::dense;
 use super::Outcome;
 use serde_json::{Value, json};
+use treeqr::runtime::DeviceStats;
 use treeqr::solver::Priorities;
 use treeqr::{Fallback, RankCheck, Refinement, VERSION};
 
@@ -104,6 +105,7 @@ impl Outcome {
             "report": self.kept.reported.as_ref().map(|(path, _)| path.to_string_lossy()),
         });
         // One call of the macro can't hold them all.
+        object["device_failure"] = run.device_failure().into();
         object["device_failure"] = run.device_failure().into();
         object["dense_rows"] = dense::rows_json(s);
         object["dense_columns"] = dense::columns_json(s);

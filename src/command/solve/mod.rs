@@ -94,7 +94,9 @@ impl Outcome {
     fn warnings(&self) -> Vec<String> {
         let mut warnings = self.rank.warnings();
         if let Some(failure) = self.run.device_failure() {
-            warnings.push(format!("Device {failure}: everything was computed again on the CPU."));
+            warnings.push(format!(
+                "Device {failure}: everything was computed again on the CPU."
+            ));
         }
         warnings.extend(self.verdict.warning());
         if self.refinement_failed() {
