@@ -53,6 +53,16 @@ bench-peers *arguments:
     cargo build --release -p treeqr
     python3 benches/peers/peers.py {{arguments}}
 
+# Time and memory against size on grids, convolutions and cameras, with fitted exponents; `just bench-growth --families grid3d --reps 1`
+bench-growth *arguments:
+    cargo build --release -p treeqr
+    python3 benches/growth/growth.py target/release/treeqr {{arguments}}
+
+# Instructions of the hot paths under callgrind (valgrind), beside the baseline; `just count-instructions --write` makes a new one
+count-instructions *arguments:
+    cargo test --workspace --no-run
+    python3 benches/instructions/count.py target/debug {{arguments}}
+
 # The runs behind docs/schedulers.md, two cores and a quiet machine wanted; `just findings 3` for fewer repetitions
 findings reps="11":
     cargo build --release -p treeqr

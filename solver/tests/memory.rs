@@ -37,7 +37,7 @@ fn limits_are_kept_on_trees_of_all_shapes() {
         let expected = free.factors.solution().expect("solve");
         for factor in [1.0, 1.05, 1.3, 2.0, 3.0] {
             let options = FactorOptions {
-                memory_limit: Some(MemoryLimit::Relative(factor)),
+                memory_limit: MemoryLimit::Relative(factor),
                 ..run_options(3, false)
             };
             let done =
@@ -54,7 +54,7 @@ fn limits_are_kept_on_trees_of_all_shapes() {
             );
         }
         let options = FactorOptions {
-            memory_limit: Some(MemoryLimit::Bytes(smallest - 1)),
+            memory_limit: MemoryLimit::Bytes(smallest - 1),
             ..run_options(3, false)
         };
         match factorize(&symbolic, &a, &b, 1, &options, &()) {

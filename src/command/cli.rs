@@ -213,9 +213,9 @@ pub struct RunArgs {
     #[arg(value_parser = scheduler_parser())]
     pub scheduler: Option<&'static SchedulerEntry>,
     /// The most memory for fronts and factors: 2GiB, 800MB, or 1.2x of the peak of a sequential run. Less is then done at
-    /// the same time [default: no limit, but the prediction must fit into the memory that is available]
-    #[arg(long, value_name = "SIZE|FACTORx", value_parser = memory_limit)]
-    pub memory_limit: Option<MemoryLimit>,
+    /// the same time. auto: 1x for two workers, half as much again for each further one
+    #[arg(long, value_name = "auto|none|SIZE|FACTORx", value_parser = memory_limit, default_value_t = MemoryLimit::Auto)]
+    pub memory_limit: MemoryLimit,
     /// From what durations the priorities of tasks are computed: fixed rates, or the cost models that earlier runs have
     /// kept (then this run measures its tasks, too)
     #[arg(

@@ -29,9 +29,12 @@ impl<T> Bound<T> {
     }
 }
 
-/// `none`, or a [`memory_limit`].
+/// A [`memory_limit`], with its text.
 pub fn memory_bound(text: &str) -> Result<Bound<MemoryLimit>, String> {
-    Bound::parse(text, memory_limit)
+    Ok(Bound {
+        value: Some(memory_limit(text)?),
+        text: text.to_owned(),
+    })
 }
 
 /// `none`, or a number from 1 up.
@@ -40,9 +43,14 @@ pub fn count_bound(text: &str) -> Result<Bound<NonZeroUsize>, String> {
     Bound::parse(text, parse)
 }
 
-/// `2GiB`, `800MB`, `1048576`, or `1.2x`: so many times the peak of a sequential run.
+/// `auto`, `none`, `2GiB`, `800MB`, `1048576`, or `1.2x`: so many times the peak of a sequential run.
 pub fn memory_limit(text: &str) -> Result<MemoryLimit, String> {
-    const FORMS: &str = "as 2GiB, 800MB, 1048576 or 1.2x";
+    const FORMS: &str = "as auto, none, 2GiB, 800MB, 1048576 or 1.2x";
+    match text {
+        "auto" => return Ok(MemoryLimit::Auto),
+        NONE => return Ok(MemoryLimit::Unlimited),
+        _ => {}
+    }
     let split = text
         .find(|c: char| !c.is_ascii_digit() && c != '.')
         .unwrap_or(text.len());
@@ -73,7 +81,7 @@ pub fn memory_limit(text: &str) -> Result<MemoryLimit, String> {
 pub fn memory_size(text: &str) -> Result<u64, String> {
     match memory_limit(text)? {
         MemoryLimit::Bytes(bytes) => Ok(bytes),
-        MemoryLimit::Relative(_) => Err("a size, as 2GiB or 800MB".to_owned()),
+        _ => Err("a size, as 2GiB or 800MB".to_owned()),
     }
 }
 
@@ -91,7 +99,14 @@ mod tests {
         ] {
             assert_eq!(memory_limit(text), Ok(MemoryLimit::Bytes(bytes)), "{text}");
         }
-        assert_eq!(memory_limit("1.2x"), Ok(MemoryLimit::Relative(1.2)));
+        for (text, limit) in [
+            ("1.2x", MemoryLimit::Relative(1.2)),
+            ("auto", MemoryLimit::Auto),
+            ("none", MemoryLimit::Unlimited),
+        ] {
+            assert_eq!(memory_limit(text), Ok(limit));
+            assert_eq!(limit.to_string(), text);
+        }
         for text in ["", "x", "GiB", "2 apples", "1.2.3", "-1"] {
             assert!(memory_limit(text).is_err(), "{text}");
         }
@@ -99,7 +114,7 @@ mod tests {
 
     #[test]
     fn a_bound_may_be_none() {
-        assert_eq!(memory_bound("none").map(|b| b.value), Ok(None));
+        assert_eq!(count_bound("none").map(|b| b.value), Ok(None));
         let limit = memory_bound("1x").expect("valid");
         assert_eq!(limit.value, Some(MemoryLimit::Relative(1.0)));
         assert_eq!(limit.text, "1x");

@@ -16,22 +16,42 @@ use treeqr_matrices::RealScalar;
 
 /// A device with blocks on it, between stretches that must stay NaN.
 struct Lab {
-    device: HostDevice,
+    device: Arc<dyn Device>,
     stream: Box<dyn Stream>,
+    start: u64,
     next: u64,
 }
 
 const GAP: u64 = 64;
+const LAB_BYTES: u64 = 4 << 20;
+
+/// Where a test runs: on the host with an interpreter, or on a device.
+#[derive(Clone)]
+enum On {
+    Host(Arc<dyn Interpreter>),
+    Device(Arc<dyn Device>),
+}
 
 impl Lab {
-    fn new(interpreter: Arc<dyn Interpreter>) -> Self {
-        let device = HostDevice::new("host0", 4 << 20, interpreter, HostFaults::default());
-        let next = device.reserve(4 << 20).unwrap() + GAP;
-        let stream = device.stream().unwrap();
+    fn new(on: &On) -> Self {
+        let device = match on {
+            On::Device(device) => device.clone(),
+            On::Host(interpreter) => {
+                let (interpreter, faults) = (interpreter.clone(), HostFaults::default());
+                Arc::new(HostDevice::new("host0", LAB_BYTES, interpreter, faults))
+            }
+        };
+        let start = device.reserve(LAB_BYTES).unwrap();
+        let mut stream = device.stream().unwrap();
+        stream
+            .upload(&vec![0xff; LAB_BYTES as usize], start)
+            .unwrap();
+        stream.begin().unwrap();
         Lab {
             device,
             stream,
-            next,
+            start,
+            next: start + GAP,
         }
     }
 
@@ -79,7 +99,7 @@ impl Lab {
 
 impl Drop for Lab {
     fn drop(&mut self) {
-        self.device.give_back(0);
+        self.device.give_back(self.start);
     }
 }
 
@@ -115,10 +135,10 @@ fn from_bytes<T: KernelScalar>(bytes: &[u8]) -> Vec<T> {
 }
 
 /// Both sides that need no device.
-fn interpreters(threads: u32) -> Vec<Arc<dyn Interpreter>> {
-    let mut all: Vec<Arc<dyn Interpreter>> = vec![Arc::new(HostKernels)];
+fn interpreters(threads: u32) -> Vec<On> {
+    let mut all = vec![On::Host(Arc::new(HostKernels))];
     if let Some(sources) = Sources::new(Some(threads)) {
-        all.push(Arc::new(sources));
+        all.push(On::Host(Arc::new(sources)));
     }
     all
 }
@@ -164,7 +184,7 @@ fn steps(case: Case, rng: &mut Rng) -> Option<Vec<u32>> {
 }
 
 /// geqrt and gemqrt.
-fn check_ge<T: KernelScalar>(case: Case, interpreter: &Arc<dyn Interpreter>) {
+fn check_ge<T: KernelScalar>(case: Case, on: &On) {
     let Case { m, n, ib, pad, .. } = case;
     let rng = &mut Rng(case.seed);
     let (k, scalar) = (m.min(n), scalar_kind::<T>());
@@ -177,7 +197,7 @@ fn check_ge<T: KernelScalar>(case: Case, interpreter: &Arc<dyn Interpreter>) {
     if let Some(s) = &steps {
         a = a.below(s, T::zero());
     }
-    let mut lab = Lab::new(interpreter.clone());
+    let mut lab = Lab::new(on);
     let (v, t) = (
         common::Block::filled(m, k, pad, nan::<T>()),
         common::Block::filled(ib, k, 0, T::zero()),
@@ -241,7 +261,7 @@ fn check_ge<T: KernelScalar>(case: Case, interpreter: &Arc<dyn Interpreter>) {
 }
 
 /// tpqrt and tpmqrt, and copy_upper where the tile is a triangle.
-fn check_tp<T: KernelScalar>(case: Case, interpreter: &Arc<dyn Interpreter>) {
+fn check_tp<T: KernelScalar>(case: Case, on: &On) {
     let Case { m, n, ib, pad, .. } = case;
     let rng = &mut Rng(case.seed);
     let scalar = scalar_kind::<T>();
@@ -252,7 +272,7 @@ fn check_tp<T: KernelScalar>(case: Case, interpreter: &Arc<dyn Interpreter>) {
     let b = common::Block::<T>::random(m, n, pad, rng)
         .map(|i, j, x| if i >= height(j) { nan() } else { x });
     let t = common::Block::filled(ib, n, 0, T::zero());
-    let mut lab = Lab::new(interpreter.clone());
+    let mut lab = Lab::new(on);
     let (on_r, on_b, on_t) = (lab.put(&r), lab.put(&b), lab.put(&t));
     let bytes = device::tp_scratch_bytes(scalar, m, n.max(case.cols), ib);
     let scratch = lab.room(bytes);
@@ -367,7 +387,7 @@ fn blocks_of_as_many_threads_as_on_a_device() {
     let Some(sources) = Sources::new(None) else {
         return;
     };
-    let interpreter: Arc<dyn Interpreter> = Arc::new(sources);
+    let interpreter = On::Host(Arc::new(sources));
     let case = Case {
         m: 90,
         n: 48,
@@ -383,11 +403,48 @@ fn blocks_of_as_many_threads_as_on_a_device() {
     check_tp::<f64>(case, &interpreter);
 }
 
+/// The same on a device, where there is one.
+#[test]
+fn on_a_cuda_device_if_there_is_one() {
+    let device = match treeqr_devices::open(0, device::MODULES) {
+        Ok(device) => device,
+        Err(error) => return eprintln!("SKIPPED: no kernel ran on a device: {error}"),
+    };
+    let on = On::Device(device);
+    let shapes = [
+        (1, 1, 1),
+        (1, 5, 3),
+        (5, 1, 9),
+        (8, 8, 8),
+        (33, 33, 100),
+        (150, 40, 32),
+        (40, 90, 128),
+        (257, 130, 48),
+    ];
+    for (m, n, ib) in shapes {
+        for below in 0..3 {
+            let case = Case {
+                m,
+                n,
+                ib,
+                pad: 3,
+                below,
+                cols: 5,
+                zeros: 1,
+                seed: 7,
+                threads: 0,
+            };
+            four_scalars!(check_ge(case, &on));
+            four_scalars!(check_tp(case, &on));
+        }
+    }
+}
+
 /// Columns whose squares overflow or vanish, and NaN, as in `extremes.rs`.
 #[test]
 fn extremes_and_nan() {
-    fn column<T: KernelScalar>(interpreter: &Arc<dyn Interpreter>, size: f64) -> (T, T, T) {
-        let mut lab = Lab::new(interpreter.clone());
+    fn column<T: KernelScalar>(on: &On, size: f64) -> (T, T, T) {
+        let mut lab = Lab::new(on);
         let mut a = common::Block::<T>::filled(3, 1, 0, T::zero());
         for (i, x) in [3.0, 0.0, 4.0].into_iter().enumerate() {
             a.view_mut().set(i, 0, T::from_f64(x * size, 0.0));

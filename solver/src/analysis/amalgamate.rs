@@ -34,12 +34,16 @@ fn front_ns(m: u32, stair: impl ExactSizeIterator<Item = u32>, cb: f64) -> f64 {
             quarter_flops += f64::from(s - j) * f64::from(n - j);
         }
     }
-    let width = f64::from(k);
-    let rate = model::RATE * width / (width + model::HALF_RATE_WIDTH);
     model::PER_FRONT
         + model::PER_ENTRY * entries
-        + 4.0 * quarter_flops / rate.max(0.5)
+        + 4.0 * quarter_flops / rate(f64::from(k))
         + model::PER_COPIED * cb
+}
+
+/// Flops per ns in a front with so many reflectors.
+pub(crate) fn rate(width: f64) -> f64 {
+    let rate = model::RATE * width / (width + model::HALF_RATE_WIDTH);
+    rate.max(0.5)
 }
 
 fn contribution_entries(front: &RawFront) -> f64 {

@@ -34,7 +34,7 @@ use cleanup::Reduced;
 use ordering::OrderingInput;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use structure::Structure;
+use structure::{Outline, Structure};
 use treeqr_kernels::{Stair, front_qr_flops};
 use treeqr_matrices::Pattern;
 
@@ -224,20 +224,21 @@ fn order_columns(
     let (cols, rows) = left
         .as_ref()
         .map_or((&reduced.cols, &reduced.rows), |(cols, rows)| (cols, rows));
-    let build = |order: &[u32]| {
+    let outline = |order: &[u32]| {
         if last.is_empty() {
-            return Structure::new(reduced, order);
+            return Outline::new(reduced, order);
         }
         let first = order.iter().map(|&j| sparse[j as usize]);
         let order: Vec<u32> = first.chain(last.iter().copied()).collect();
-        Structure::new(reduced, &order)
+        Outline::new(reduced, &order)
     };
     let input = OrderingInput { cols, rows };
     let (structure, name, why) = if options.ordering == ordering::AUTO {
-        ordering::choose(&input, build)?
+        ordering::choose(&input, outline)?
     } else {
         let entry = ordering::find(&options.ordering)?;
-        (build(&(entry.compute)(&input)?), entry.name, String::new())
+        let order = (entry.compute)(&input)?;
+        (outline(&order).build(), entry.name, String::new())
     };
     let mut dense_columns: Vec<u32> = last.iter().map(|&j| reduced.col_ids[j as usize]).collect();
     dense_columns.sort_unstable();

@@ -32,9 +32,9 @@ pub struct FactorOptions {
     pub deficient: Deficient,
     /// Threads, scheduler, binding.
     pub run: Config,
-    /// A limit on the memory for fronts and factors: the submission waits where it would be exceeded, so that less is done
-    /// at the same time. Without one the prediction must fit into the memory that the system has available.
-    pub memory_limit: Option<MemoryLimit>,
+    /// A limit on the memory for fronts and factors. Where it is not a user's, the prediction must fit into the memory that the system
+    /// has available.
+    pub memory_limit: MemoryLimit,
     /// Workers that may be in `do_subtree` tasks at the same time: these press the memory and the caches more than others.
     pub subtree_workers: Option<NonZeroUsize>,
     /// From what durations the priorities of tasks are computed.
@@ -162,15 +162,14 @@ pub(super) fn factorize_in<T: FactorScalar, O: Observer>(
     };
     let prediction = plan.predict();
     check_tasks(&prediction)?;
-    let limit = match options.memory_limit {
-        Some(limit) => Some(limit.bytes(&prediction)?),
-        None => {
-            check_available(&prediction, options.run.threads, store.pooled_bytes())?;
-            None
-        }
-    };
+    let workers = options.run.threads;
+    let limit = options.memory_limit.bytes(&prediction, workers)?;
+    if !options.memory_limit.is_asked_for() {
+        check_available(&prediction, workers, store.pooled_bytes())?;
+    }
     let gate = limit.map(Gate::new);
-    store.keep_up_to(match (limit, options.keep_storage) {
+    let asked = limit.filter(|_| options.memory_limit.is_asked_for());
+    store.keep_up_to(match (asked, options.keep_storage) {
         (Some(limit), _) => limit,
         (None, true) => u64::MAX,
         (None, false) => prediction.peak_bytes as u64,

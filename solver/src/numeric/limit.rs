@@ -12,12 +12,20 @@
 
 use crate::error::SolveError;
 use crate::plan::Prediction;
+use std::fmt;
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-/// How much memory fronts and factors may take.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// How much memory fronts and factors may take. The submission waits where it would be more, so that less is done at the same time;
+/// no bit of the result changes.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum MemoryLimit {
+    /// As much as a sequential run takes for two workers, and half as much again for each further one. Two workers lose no time by
+    /// it: on the problems of docs/performance.md a third less memory was touched for the first time.
+    #[default]
+    Auto,
+    /// No limit.
+    Unlimited,
     /// So many bytes.
     Bytes(u64),
     /// So many times the peak of a sequential run.
@@ -25,20 +33,38 @@ pub enum MemoryLimit {
 }
 
 impl MemoryLimit {
-    /// In bytes.
+    /// In bytes, for a run by so many workers; `None` without one.
     ///
     /// # Errors
     /// [`SolveError::MemoryLimit`] when a run with this prediction needs more, whatever the order of its tasks.
-    pub fn bytes(self, prediction: &Prediction) -> Result<u64, SolveError> {
+    pub fn bytes(self, prediction: &Prediction, workers: usize) -> Result<Option<u64>, SolveError> {
         let smallest = prediction.peak_bytes as u64;
         let limit = match self {
+            MemoryLimit::Auto => smallest / 2 * workers.max(2) as u64 + smallest % 2,
+            MemoryLimit::Unlimited => return Ok(None),
             MemoryLimit::Bytes(bytes) => bytes,
             MemoryLimit::Relative(factor) => (factor * smallest as f64) as u64,
         };
         if limit < smallest {
             Err(SolveError::MemoryLimit { limit, smallest })
         } else {
-            Ok(limit)
+            Ok(Some(limit))
+        }
+    }
+
+    /// Whether a user asked for it.
+    pub(super) fn is_asked_for(self) -> bool {
+        matches!(self, MemoryLimit::Bytes(_) | MemoryLimit::Relative(_))
+    }
+}
+
+impl fmt::Display for MemoryLimit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            MemoryLimit::Auto => f.write_str("auto"),
+            MemoryLimit::Unlimited => f.write_str("none"),
+            MemoryLimit::Bytes(bytes) => write!(f, "{bytes}"),
+            MemoryLimit::Relative(factor) => write!(f, "{factor}x"),
         }
     }
 }

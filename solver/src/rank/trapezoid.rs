@@ -13,7 +13,7 @@ use crate::analysis::analyse;
 use crate::analysis::ordering::AUTO;
 use crate::error::SolveError;
 use crate::numeric::magnitude::shifted;
-use crate::numeric::{FactorOptions, FactorScalar, Factors, factorize_once};
+use crate::numeric::{FactorOptions, FactorScalar, Factors, MemoryLimit, factorize_once};
 use crate::options::{DenseRows, Options};
 use std::sync::Arc;
 use treeqr_matrices::{Csc, Pattern};
@@ -71,7 +71,7 @@ pub(crate) fn complete<T: FactorScalar>(
         keep_storage: false,
         tolerance: Some(0.0),
         deficient: Deficient::Basic,
-        memory_limit: None,
+        memory_limit: MemoryLimit::Auto,
         ..options.clone()
     };
     let done = factorize_once(&Arc::new(symbolic), &r, &[], 0, &options, &())?;

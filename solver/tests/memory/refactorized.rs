@@ -130,7 +130,7 @@ fn a_memory_limit_holds_for_what_is_kept() {
     let symbolic = Arc::new(analyse(a.pattern(), &o).expect("analysis"));
     let options = FactorOptions {
         keep_storage: true,
-        memory_limit: Some(MemoryLimit::Relative(1.1)),
+        memory_limit: MemoryLimit::Relative(1.1),
         ..run_options(2, true)
     };
     let done = factorize(&symbolic, &a, &[], 0, &options, &()).expect("finite");

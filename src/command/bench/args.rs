@@ -82,12 +82,12 @@ pub struct BenchArgs {
     /// Runs by one worker that the efficiency split compares with, in as many of the repetitions
     #[arg(long, value_name = "N", default_value_t = 3)]
     pub baselines: u32,
-    /// Limits on the memory for fronts and factors to be compared, each none or as that of `treeqr solve`
+    /// Limits on the memory for fronts and factors to be compared, each as that of `treeqr solve`
     #[arg(
         long,
-        value_name = "none|SIZE|FACTORx,...",
+        value_name = "auto|none|SIZE|FACTORx,...",
         value_delimiter = ',',
-        default_value = "none"
+        default_value = "auto"
     )]
     #[arg(value_parser = memory_bound)]
     pub memory_limit: Vec<Bound<MemoryLimit>>,

@@ -18,7 +18,7 @@ pub struct Variant {
 impl Variant {
     /// Puts the bounds into the options of a factorization.
     pub fn bound(&self, options: &mut FactorOptions) {
-        options.memory_limit = self.memory_limit.value;
+        options.memory_limit = self.memory_limit.value.unwrap_or_default();
         options.subtree_workers = self.subtree_workers.value;
         options.run.window = self.window.value;
     }

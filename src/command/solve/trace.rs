@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 use treeqr::profiling::trace::{Manifest, Overwrite, Status, check_target};
 use treeqr::runtime::RunError;
-use treeqr::solver::{MemoryLimit, SolveError};
+use treeqr::solver::SolveError;
 use treeqr::{Error, Record, RecordOptions, Scalar, Symbolic, TraceNotes, fingerprint};
 
 /// Where the steps of the command began.
@@ -121,8 +121,9 @@ pub fn write<T: Scalar>(
 }
 
 fn limit(args: &SolveArgs, record: &Record) -> Option<u64> {
-    let limit = args.run.memory_limit?;
-    limit.bytes(record.prediction()).ok()
+    let (limit, workers) = (args.run.memory_limit, args.analysis.threads);
+    let limit = limit.bytes(record.prediction(), workers.into());
+    limit.ok().flatten()
 }
 
 /// What was asked for, by the names of the flags.
@@ -145,10 +146,7 @@ fn options(args: &SolveArgs, symbolic: &Symbolic) -> Map<String, Value> {
         "devices": run.devices.to_string(),
         "device_memory": run.device.device_memory,
         "streams": run.device.streams,
-        "memory_limit": run.memory_limit.map(|limit| match limit {
-            MemoryLimit::Relative(factor) => format!("{factor}x"),
-            MemoryLimit::Bytes(bytes) => bytes.to_string(),
-        }),
+        "memory_limit": run.memory_limit.to_string(),
         "subtree_workers": run.subtree_workers,
         "window": run.window,
         "keep_denormals": run.keep_denormals,

@@ -1,17 +1,22 @@
 //! AMD (Amestoy, Davis, Duff 1996) on the graph of W22' W22, by faer.
 
-use super::{OrderingInput, graph};
+use super::OrderingInput;
+use super::graph::{Graph, column_intersection};
 use crate::error::AnalyseError;
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::sparse::SymbolicSparseColMatRef;
 use faer::sparse::linalg::amd;
 
 pub(super) fn order(input: &OrderingInput<'_>) -> Result<Vec<u32>, AnalyseError> {
-    let n = input.cols.ncols();
+    of_graph(&column_intersection(input))
+}
+
+/// An elimination order of a graph.
+pub(super) fn of_graph(g: &Graph) -> Result<Vec<u32>, AnalyseError> {
+    let n = g.start.len() - 1;
     if n == 0 {
         return Ok(Vec::new());
     }
-    let g = graph::column_intersection(input);
     let failed = |_| AnalyseError::OrderingFailed {
         name: "amd",
         why: "too many entries for its index type".into(),

@@ -17,10 +17,14 @@ mod separator;
 #[cfg(test)]
 mod tests;
 
+pub(super) use refine::Aim;
+
 use super::OrderingInput;
 use super::graph::{Graph, column_intersection};
 use crate::error::AnalyseError;
 use graph::Weighted;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 
 /// Parts with no more vertices are ordered by minimum degree.
 const LEAF: usize = 100;
@@ -28,11 +32,16 @@ const LEAF: usize = 100;
 const PARALLEL: usize = 1000;
 
 pub(super) fn order(input: &OrderingInput<'_>) -> Result<Vec<u32>, AnalyseError> {
-    Ok(of_graph(&column_intersection(input)))
+    Ok(of_graph(&column_intersection(input), Aim::Light))
 }
 
 /// An elimination order of a graph.
-pub(super) fn of_graph(g: &Graph) -> Vec<u32> {
+pub(super) fn of_graph(g: &Graph, aim: Aim) -> Vec<u32> {
+    unless(&AtomicBool::new(false), g, aim).expect("nobody gives it up")
+}
+
+/// An elimination order of a graph, or none when it is given up meanwhile.
+pub(super) fn unless(given_up: &AtomicBool, g: &Graph, aim: Aim) -> Option<Vec<u32>> {
     let compressed = compress::compress(&g.start, &g.neighbours);
     let whole = &compressed.graph;
     let mut groups = vec![0u32; whole.len()];
@@ -40,9 +49,12 @@ pub(super) fn of_graph(g: &Graph) -> Vec<u32> {
         graph: whole.clone(),
         ids: (0..whole.len() as u32).collect(),
     };
-    dissect(whole, part, 1, &mut groups);
+    dissect(whole, part, 1, &mut groups, aim, given_up);
+    if given_up.load(Relaxed) {
+        return None;
+    }
     let members = groups.iter().flat_map(|&k| compressed.members(k));
-    members.copied().collect()
+    Some(members.copied().collect())
 }
 
 /// A subgraph, and the numbers that its vertices have in the whole, increasing.
@@ -51,16 +63,26 @@ struct Part {
     ids: Vec<u32>,
 }
 
-/// Writes the vertices of the part into `out`. The seed is the part's number in the tree of cuts.
-fn dissect(whole: &Weighted, part: Part, seed: u64, out: &mut [u32]) {
+/// Writes the vertices of the part into `out`; anything, when it is given up. The seed is the part's number in the tree of cuts.
+fn dissect(
+    whole: &Weighted,
+    part: Part,
+    seed: u64,
+    out: &mut [u32],
+    aim: Aim,
+    given_up: &AtomicBool,
+) {
     let n = part.graph.len();
+    if given_up.load(Relaxed) {
+        return;
+    }
     if n <= LEAF {
         if n > 0 {
             leaf::order(whole, &part.ids, out);
         }
         return;
     }
-    let split = separator::separate(&part.graph, seed);
+    let split = separator::separate(&part.graph, seed, aim, given_up);
     let [a, b] = part.graph.halves(&split.side).map(|(graph, local)| {
         let ids = local.iter().map(|&k| part.ids[k as usize]).collect();
         Part { graph, ids }
@@ -80,11 +102,11 @@ fn dissect(whole: &Weighted, part: Part, seed: u64, out: &mut [u32]) {
     let seeds = [seed.wrapping_mul(2), seed.wrapping_mul(2).wrapping_add(1)];
     if n > PARALLEL {
         rayon::join(
-            || dissect(whole, a, seeds[0], first),
-            || dissect(whole, b, seeds[1], second),
+            || dissect(whole, a, seeds[0], first, aim, given_up),
+            || dissect(whole, b, seeds[1], second, aim, given_up),
         );
     } else {
-        dissect(whole, a, seeds[0], first);
-        dissect(whole, b, seeds[1], second);
+        dissect(whole, a, seeds[0], first, aim, given_up);
+        dissect(whole, b, seeds[1], second, aim, given_up);
     }
 }

@@ -4,13 +4,13 @@
 use super::coarsen::coarsen;
 use super::graph::{Random, Weighted};
 use super::heap::Heap;
-use super::refine::{Refiner, SEPARATOR, Split};
+use super::refine::{Aim, Refiner, SEPARATOR, Split};
 use rayon::prelude::*;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 
 /// Vertices at which coarsening ends.
 const COARSE: usize = 60;
-/// Part of the whole that a side may have.
-const MOST: f64 = 0.6;
 /// Splits that are tried on the coarsest graph.
 const TRIES: u64 = 8;
 /// Passes of refinement to either side, on a level and on the coarsest graph.
@@ -21,34 +21,38 @@ const LARGE: usize = 3000;
 /// How often.
 const WAYS: u64 = 5;
 
-/// Splits g. The same for the same seed, whatever the number of threads.
-pub(crate) fn separate(g: &Weighted, seed: u64) -> Split {
+/// Splits g. The same for the same seed, whatever the number of threads; any way, when it is given up.
+pub(crate) fn separate(g: &Weighted, seed: u64, aim: Aim, given_up: &AtomicBool) -> Split {
     let random = &mut Random::new(seed);
     if g.len() < LARGE {
-        return once(g, random);
+        return once(g, random, aim);
     }
-    let levels = descend(g, (g.len() / 8).clamp(600, 4000), random);
+    let levels = descend(g, (g.len() / 8).clamp(600, 4000), random, given_up);
     let middle = levels.last().map_or(g, |level| &level.graph);
-    let ways = (1..=WAYS).into_par_iter();
-    let splits = ways.map(|way| once(middle, &mut Random::new(seed.wrapping_add(way << 40))));
+    let ways = (1..=if given_up.load(Relaxed) { 1 } else { WAYS }).into_par_iter();
+    let splits = ways.map(|way| {
+        let random = &mut Random::new(seed.wrapping_add(way << 40));
+        once(middle, random, aim)
+    });
     let best = splits
         .collect::<Vec<_>>()
         .into_iter()
-        .min_by_key(Split::cost);
-    ascend(g, &levels, best.expect("some ways"))
+        .min_by(Split::compare);
+    ascend(g, &levels, best.expect("some ways"), given_up)
 }
 
 /// Down to the coarsest graph and back.
-fn once(g: &Weighted, random: &mut Random) -> Split {
-    let levels = descend(g, COARSE, random);
+fn once(g: &Weighted, random: &mut Random, aim: Aim) -> Split {
+    let to_the_end = AtomicBool::new(false);
+    let levels = descend(g, COARSE, random, &to_the_end);
     let coarsest = levels.last().map_or(g, |level| &level.graph);
     let tries = (0..TRIES).map(|_| {
-        let mut split = grow(coarsest, random);
+        let mut split = grow(coarsest, random, aim);
         improve(coarsest, &mut split, PASSES_ON_COARSEST);
         split
     });
-    let best = tries.min_by_key(Split::cost);
-    ascend(g, &levels, best.expect("some tries"))
+    let best = tries.min_by(Split::compare);
+    ascend(g, &levels, best.expect("some tries"), &to_the_end)
 }
 
 /// A coarser graph, and for every vertex of the finer one the one that it became.
@@ -58,13 +62,13 @@ struct Level {
 }
 
 /// Coarser and coarser graphs, until one has `enough` vertices or hardly fewer than the one before.
-fn descend(g: &Weighted, enough: usize, random: &mut Random) -> Vec<Level> {
+fn descend(g: &Weighted, enough: usize, random: &mut Random, given_up: &AtomicBool) -> Vec<Level> {
     let heaviest = (1.5 * g.total() as f64 / enough as f64) as u64 + 1;
     let mut levels: Vec<Level> = Vec::new();
     loop {
         let finest = levels.last().map_or(g, |level| &level.graph);
         let n = finest.len();
-        if n <= enough {
+        if n <= enough || given_up.load(Relaxed) {
             return levels;
         }
         let (graph, became) = coarsen(finest, heaviest, random);
@@ -76,25 +80,27 @@ fn descend(g: &Weighted, enough: usize, random: &mut Random) -> Vec<Level> {
 }
 
 /// The split of the coarsest graph on the finest.
-fn ascend(g: &Weighted, levels: &[Level], mut split: Split) -> Split {
+fn ascend(g: &Weighted, levels: &[Level], mut split: Split, given_up: &AtomicBool) -> Split {
     for k in (0..levels.len()).rev() {
         let finer = if k == 0 { g } else { &levels[k - 1].graph };
         let became = levels[k].became.iter();
         split.side = became.map(|&c| split.side[c as usize]).collect();
-        improve(finer, &mut split, PASSES);
+        if !given_up.load(Relaxed) {
+            improve(finer, &mut split, PASSES);
+        }
     }
     split
 }
 
 fn improve(g: &Weighted, split: &mut Split, passes: usize) {
-    let most = (MOST * g.total() as f64) as u64;
+    let most = (split.most() * g.total() as f64) as u64;
     Refiner::new(g.len()).refine(g, split, most, passes);
 }
 
 /// Side 0 grows from a vertex, the separator before it, until the sides are equal. Next is what has least behind it.
-fn grow(g: &Weighted, random: &mut Random) -> Split {
+fn grow(g: &Weighted, random: &mut Random, aim: Aim) -> Split {
     let n = g.len();
-    let mut split = Split::new(g, vec![1; n]);
+    let mut split = Split::new(g, vec![1; n], aim);
     let mut frontier = Heap::new(n);
     let mut behind: Vec<i64> = (0..n as u32)
         .map(|v| {

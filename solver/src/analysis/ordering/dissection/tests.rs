@@ -5,9 +5,12 @@ use super::super::graph::Graph;
 use super::compress::compress;
 use super::graph::{Random, Weighted};
 use super::heap::Heap;
-use super::refine::{Refiner, SEPARATOR, Split};
+use super::refine::{Aim, Refiner, SEPARATOR, Split};
 use super::{leaf, of_graph, separator};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::AtomicBool;
+
+const AIMS: [Aim; 2] = [Aim::Light, Aim::Even];
 
 fn graph(n: usize, edges: impl IntoIterator<Item = (usize, usize)>) -> Graph {
     let mut lists = vec![BTreeSet::new(); n];
@@ -93,9 +96,9 @@ fn orders_are_permutations_and_the_same_on_any_number_of_threads() {
         builder.build().expect("threads")
     };
     let (one, four) = (pool(1), pool(4));
-    for g in &graphs {
-        let order = one.install(|| of_graph(g));
-        assert_eq!(order, four.install(|| of_graph(g)));
+    for (g, aim) in graphs.iter().flat_map(|g| AIMS.map(|aim| (g, aim))) {
+        let order = one.install(|| of_graph(g, aim));
+        assert_eq!(order, four.install(|| of_graph(g, aim)));
         let mut sorted = order;
         sorted.sort_unstable();
         assert!(sorted.iter().copied().eq(0..g.start.len() as u32 - 1));
@@ -110,7 +113,8 @@ fn separators_separate_and_keep_a_balance() {
         if g.len() < 3 {
             continue;
         }
-        let split = separator::separate(&g, seed);
+        let aim = AIMS[seed as usize % 2];
+        let split = separator::separate(&g, seed, aim, &AtomicBool::new(false));
         for v in 0..g.len() as u32 {
             for &u in g.of(v) {
                 let sides = [split.side[v as usize], split.side[u as usize]];
@@ -120,18 +124,22 @@ fn separators_separate_and_keep_a_balance() {
                 );
             }
         }
-        assert_eq!(split.weight, Split::new(&g, split.side.clone()).weight);
+        let again = Split::new(&g, split.side.clone(), aim);
+        assert_eq!(split.weight, again.weight);
     }
     // The best cut of a grid is a line; a good one is not much longer.
-    let split = separator::separate(&weighted(&grid(64)), 1);
-    assert!(split.weight[2] <= 72, "{:?}", split.weight);
-    assert!(split.weight[0].max(split.weight[1]) <= 64 * 64 * 6 / 10);
+    for aim in AIMS {
+        let split = separator::separate(&weighted(&grid(64)), 1, aim, &AtomicBool::new(false));
+        assert!(split.weight[2] <= 72, "{:?}", split.weight);
+        let most = (aim.most() * 64.0 * 64.0) as u64;
+        assert!(split.weight[0].max(split.weight[1]) <= most);
+    }
 }
 
 #[test]
 fn refinement_never_makes_a_separator_worse() {
     let mut random = Random::new(3);
-    for _ in 0..100 {
+    for aim in AIMS.iter().copied().cycle().take(100) {
         let g = weighted(&random_graph(&mut random));
         // Every vertex beside side 0 is in the separator.
         let mut side: Vec<u8> = (0..g.len()).map(|_| random.below(2) as u8).collect();
@@ -141,11 +149,12 @@ fn refinement_never_makes_a_separator_worse() {
                 side[v as usize] = SEPARATOR;
             }
         }
-        let mut split = Split::new(&g, side);
+        let mut split = Split::new(&g, side, aim);
         let before = split.cost();
         Refiner::new(g.len()).refine(&g, &mut split, g.total(), 3);
         assert!(split.cost() <= before);
-        assert_eq!(split.weight, Split::new(&g, split.side.clone()).weight);
+        let again = Split::new(&g, split.side.clone(), aim);
+        assert_eq!(split.weight, again.weight);
         for v in 0..g.len() as u32 {
             let apart = |u: &u32| split.side[v as usize] + split.side[*u as usize] != 1;
             assert!(g.of(v).iter().all(apart));
@@ -213,10 +222,12 @@ fn fill_of_grids_is_n_log_n() {
     for k in [15, 31, 60] {
         let g = grid(k);
         let n = (k * k) as f64;
-        let entries = fill(&g, &of_graph(&g)) as f64;
-        assert!(entries < 3.5 * n * n.log2(), "{entries} for k = {k}");
-        // Better than the rows as they come, k + 1 entries a column.
-        assert!(k < 31 || entries < 0.75 * n * (k as f64 + 1.0));
+        for aim in AIMS {
+            let entries = fill(&g, &of_graph(&g, aim)) as f64;
+            assert!(entries < 3.5 * n * n.log2(), "{entries} for k = {k}");
+            // Better than the rows as they come, k + 1 entries a column.
+            assert!(k < 31 || entries < 0.75 * n * (k as f64 + 1.0));
+        }
     }
 }
 
