@@ -58,7 +58,7 @@
 //! has one [`Error`] for all that can go wrong.
 #![forbid(unsafe_code)]
 
-mod devices;
+mod accelerators;
 mod error;
 mod factorization;
 mod mixed;
@@ -75,7 +75,7 @@ mod trace;
 mod watch;
 
 /// Devices beside the CPU.
-pub use treeqr_devices as devices_api;
+pub use treeqr_devices as devices;
 /// Sparse types, Matrix Market files in and out, and the gallery of generated matrices.
 pub use treeqr_matrices as matrices;
 /// The recorder and what it tells.
@@ -85,7 +85,7 @@ pub use treeqr_runtime as runtime;
 /// Analysis, factorization and solve, with every detail.
 pub use treeqr_solver as solver;
 
-pub use devices::{DEFAULT_STREAMS, DeviceChoice, DeviceOptions, OpenDevices, device_lines};
+pub use accelerators::{DEFAULT_STREAMS, DeviceChoice, DeviceOptions, OpenDevices, device_lines};
 pub use error::Error;
 pub use factorization::{Factorization, factorize, factorize_watched};
 pub use mixed::{Fallback, MixedScalar, MixedSolution, solve_mixed};

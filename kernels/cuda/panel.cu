@@ -134,8 +134,9 @@ static __device__ void panel(T *a, int lda, T *r, int ldr, T *t, int ldt, int wi
     }
 }
 
+// As many registers as so many threads can have: kernels/src/device/launch.rs asks for no more threads.
 #define PANEL(NAME, T)                                                                                                    \
-    extern "C" __global__ void NAME(T *a, int lda, T *r, int ldr, T *t, int ldt, int width, int inside, Stair stair) {    \
+    extern "C" __global__ void __launch_bounds__(512) NAME(T *a, int lda, T *r, int ldr, T *t, int ldt, int width, int inside, Stair stair) {    \
         __shared__ Shared<T> shared;                                                                                      \
         panel<T>(a, lda, r, ldr, t, ldt, width, inside, stair, &shared);                                                  \
     }

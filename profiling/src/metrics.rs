@@ -197,7 +197,10 @@ impl fmt::Display for Summary {
             let devices = self.devices.join(", ");
             if self.time_scale > 1.0 {
                 let scale = self.time_scale;
-                write!(f, "emulated: {devices}; times are {scale} times those of the emulated machine")?;
+                write!(
+                    f,
+                    "emulated: {devices}; times are {scale} times those of the emulated machine"
+                )?;
             } else {
                 write!(f, "devices: {devices}")?;
             }

@@ -18,6 +18,7 @@
 #define __device__
 #define __global__
 #define __shared__ static
+#define __launch_bounds__(threads)
 
 namespace shim {
 struct Index {
