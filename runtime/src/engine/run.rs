@@ -60,11 +60,11 @@ where
     );
     let streams: usize = config.accelerators.iter().map(|a| a.streams).sum();
     let workers = config.threads + config.devices.len() + streams;
-    let platform = if config.bind {
-        Platform::discover(workers)
-    } else {
-        Platform::ring(workers)
+    let platform = match config.bind {
+        true => Platform::discover(workers - streams),
+        false => Platform::ring(workers - streams),
     };
+    let platform = platform.and_unpinned(streams);
     let store = store.share(config.devices.len() + config.accelerators.len());
     let ticks = || observer.clock();
     let machine = Machine::new(config, app, store, &ticks).map_err(RunError::Device)?;

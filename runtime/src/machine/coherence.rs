@@ -37,6 +37,8 @@
 //! One lock holds the states. For emulated devices it is held while bytes are copied, for real ones only where an eviction waits.
 //! Claims of the store (`store/claim.rs`) check each copy: the source is claimed as by a reader, the target as by a writer.
 
+mod rooms;
+
 use super::device::DeviceSpec;
 use super::real::{RealNode, Room, Transfer};
 use crate::observer::{TransferKind, TransferRecord};
@@ -577,68 +579,6 @@ impl Work<'_, '_> {
             .map(|&(_, h)| Handle(h))
     }
 
-    /// Gives `handle` a room on a real device. Others go until there is one: those that need no copy at once, an owner when its bytes
-    /// are on the host. For what is only brought ahead nobody waits.
-    fn allocate_real(
-        &mut self,
-        real: &RealNode,
-        handle: Handle,
-        node: MemoryNode,
-        bytes: u64,
-        kind: TransferKind,
-    ) -> Result<(), OutOfMemory> {
-        let room = loop {
-            if let Some(room) = real.take(bytes) {
-                break room;
-            }
-            let full = OutOfMemory {
-                bytes: bytes as usize,
-            };
-            let victim = self.victim(node, kind).ok_or(full)?;
-            let replica = self.at(victim, node);
-            let mut leaves: SmallVec<[Arc<Transfer>; 2]> =
-                replica.arrival.iter().cloned().collect();
-            if replica.validity == Validity::Owner {
-                if kind == TransferKind::Prefetch {
-                    return Err(full);
-                }
-                self.discard(victim, node);
-                leaves.extend(self.at(victim, MemoryNode::HOST).arrival.clone());
-            } else {
-                self.discard(victim, node);
-            }
-            self.link(node).stats.evictions += 1;
-            if kind == TransferKind::Fetch {
-                // Whoever needs these bytes will hear of a failure.
-                leaves.iter().for_each(|transfer| drop(transfer.wait()));
-            }
-        };
-        let pins = self.at(handle, node).pins;
-        *self.at(handle, node) = Replica {
-            bytes: Some(bytes),
-            pins,
-            room: Some(room),
-            ..Replica::ABSENT
-        };
-        self.count_real(handle, node, bytes as i64);
-        let link = self.link(node);
-        link.stats.peak_bytes = link.stats.peak_bytes.max(link.used_bytes);
-        link.by_use.insert((0, handle.0));
-        Ok(())
-    }
-
-    /// Notes that a real device has `delta_bytes` more.
-    fn count_real(&mut self, handle: Handle, node: MemoryNode, delta_bytes: i64) {
-        let link = self.link(node);
-        link.used_bytes = link.used_bytes.saturating_add_signed(delta_bytes);
-        let change = Change {
-            memory: node,
-            delta_bytes,
-            after_bytes: link.used_bytes,
-        };
-        self.note(handle, smallvec::smallvec![change]);
-    }
-
     /// Drops the replica of a device; the owner's bytes go to the host.
     fn discard(&mut self, handle: Handle, node: MemoryNode) {
         if self.at(handle, node).validity == Validity::Owner {
@@ -688,35 +628,6 @@ impl Work<'_, '_> {
             duration_ns: ((end_ns - start_ns) * all.scale) as u64,
         };
         self.state.events.push(Event::Transfer(record));
-    }
-
-    /// Asks for a copy between the host and a real device.
-    fn transfer_real(
-        &mut self,
-        real: &RealNode,
-        handle: Handle,
-        from: MemoryNode,
-        to: MemoryNode,
-        kind: TransferKind,
-    ) {
-        let device = if from == MemoryNode::HOST { to } else { from };
-        let replica = self.at(handle, device);
-        let room = replica
-            .room
-            .clone()
-            .expect("a replica with bytes has a room");
-        let bytes = replica.bytes.expect("a replica with a room has bytes");
-        let before = self.at(handle, from).arrival.clone();
-        let ticks = (self.all.ticks)();
-        let transfer = real.begin((handle, kind), (from, to), room, before, ticks);
-        self.link(device).stats.count(kind, bytes);
-        self.at(handle, from).validity = Validity::Shared;
-        let target = self.at(handle, to);
-        target.validity = Validity::Shared;
-        target.arrival = Some(transfer.clone());
-        let pending = &mut self.at(handle, MemoryNode::HOST).pending;
-        pending.retain(|transfer| !transfer.is_done());
-        pending.push(transfer);
     }
 
     fn allocate(
