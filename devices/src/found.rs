@@ -106,9 +106,7 @@ mod tests {
             "{found:?}"
         );
         // A device that is not there is an error, no panic.
-        let error = cuda::open(1000, &[])
-            .err()
-            .expect("nobody has a thousand devices");
+        let error = cuda::open(1000, &[]).expect_err("nobody has a thousand devices");
         assert!(!error.what.contains('\n'), "{error}");
     }
 }

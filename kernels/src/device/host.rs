@@ -146,6 +146,7 @@ fn run<T: KernelScalar>(launch: &Launch, bytes: &mut [u8], base: u64) {
         Vec::new()
     };
     for j in 0..n {
+        let height = stair.get(j).copied().unwrap_or(0);
         for i in 0..m {
             // Read only where it counts: the rest may not be there.
             let x = || memory.get::<T>(a, i, j);
@@ -167,7 +168,7 @@ fn run<T: KernelScalar>(launch: &Launch, bytes: &mut [u8], base: u64) {
                     }
                 }
                 "copy_stair" => {
-                    if i < stair[j] {
+                    if i < height {
                         x()
                     } else {
                         zero
