@@ -94,7 +94,7 @@ pub use progress::{Progress, RecordOptions};
 pub use run::{Record, Run, RunKind, SystemRecord};
 pub use seminormal::{SeminormalFactorization, factorize_seminormal};
 pub use solution::{Settings, Solution, solve, solve_analysed, solve_then};
-pub use stored::{LoadFactorsError, load_factors, save_factors};
+pub use stored::{LoadFactorsError, load_factors, save_factors, scalar_of_factors_file};
 pub use trace::{TraceNotes, fingerprint, graph_trace, trace};
 pub use treeqr_matrices::{Csc, Dense, Pattern, Scalar, c32, c64, read_dense, read_sparse};
 pub use treeqr_runtime::Config;

@@ -4,10 +4,10 @@
 
 use crate::error::Error;
 use crate::factorization::Factorization;
-use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
-use treeqr_matrices::Output;
-use treeqr_solver::{FactorScalar, Factors, FactorsFileError};
+use treeqr_matrices::{Output, open_unpacked};
+use treeqr_solver::{FactorScalar, Factors, FactorsFileError, scalar_of_factors};
 
 /// A file that gives no factors.
 #[derive(Debug, thiserror::Error)]
@@ -19,8 +19,8 @@ pub struct LoadFactorsError {
     pub source: FactorsFileError,
 }
 
-/// Saves factors as `path`: the whole file, or what was there before. A name that ends in `.gz` compresses; [`load_factors`] wants it
-/// unpacked.
+/// Saves factors as `path`: the whole file, or what was there before. A name that ends in `.gz` compresses, which takes longer than it
+/// saves: numbers without a pattern become little smaller.
 ///
 /// # Errors
 /// [`Error::Write`]: the folder, the disk, or that there are no factors.
@@ -32,7 +32,8 @@ pub fn save_factors<T: FactorScalar>(
     Ok(output.write_with(|mut out| factors.save(&mut out))?)
 }
 
-/// Loads factors that were saved as `path`: bitwise those that were saved.
+/// Loads factors that were saved as `path`, compressed or not: bitwise those that were saved. [`Factors::check_matrix`] tells whether they
+/// are those of a matrix at hand.
 ///
 /// ```
 /// use treeqr::{FactorOptions, Options, analyse, factorize, load_factors};
@@ -54,17 +55,28 @@ pub fn save_factors<T: FactorScalar>(
 /// # Errors
 /// [`Error::LoadFactors`]: no such file, another file, one of another scalar, version or machine, a damaged one.
 pub fn load_factors<T: FactorScalar>(path: impl AsRef<Path>) -> Result<Factors<T>, Error> {
-    let path = path.as_ref();
-    let about = |source| {
+    read_with(path.as_ref(), Factors::load)
+}
+
+/// The scalar of the factors that were saved as `path`: `f64`, `f32`, `c64` or `c32`. Reads no more than their head.
+///
+/// # Errors
+/// As [`load_factors`], as far as the head tells.
+pub fn scalar_of_factors_file(path: impl AsRef<Path>) -> Result<String, Error> {
+    read_with(path.as_ref(), scalar_of_factors)
+}
+
+fn read_with<R>(
+    path: &Path,
+    read: impl FnOnce(&mut dyn Read) -> Result<R, FactorsFileError>,
+) -> Result<R, Error> {
+    let file = open_unpacked(path).map_err(|source| FactorsFileError::Read { offset: 0, source });
+    file.and_then(|mut file| read(&mut file)).map_err(|source| {
         Error::LoadFactors(LoadFactorsError {
             path: path.to_owned(),
             source,
         })
-    };
-    // It is read in blocks of a megabyte.
-    let mut file =
-        File::open(path).map_err(|source| about(FactorsFileError::Read { offset: 0, source }))?;
-    Factors::load(&mut file).map_err(about)
+    })
 }
 
 impl<T: FactorScalar> Factorization<T> {

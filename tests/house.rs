@@ -42,6 +42,7 @@ const UNSAFE_ROOMS: &[&str] = &[
     "kernels/src/view.rs",
     "kernels/tests/device/sources.rs",
     "profiling/src/clock/tsc.rs",
+    "runtime/src/allocator.rs",
     "runtime/src/denormals.rs",
     "runtime/src/store/block.rs",
     "runtime/src/store/buffers.rs",

@@ -58,7 +58,8 @@ mod write;
 pub use dense::Dense;
 pub use pattern::{Pattern, SparseError};
 pub use read::{
-    ReadError, ReadErrorKind, is_complex, parse_dense, parse_sparse, read_dense, read_sparse,
+    ReadError, ReadErrorKind, is_complex, open_unpacked, parse_dense, parse_sparse, read_dense,
+    read_sparse,
 };
 pub use scalar::{RealScalar, Scalar, c32, c64};
 pub use source::{LoadError, Loaded, Source, load};

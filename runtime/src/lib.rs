@@ -13,7 +13,7 @@
 //! | `context`, `store` | the task's buffers; the one room with unsafe code over the application's data |
 //! | `machine`, `models` | the workers and what their tasks cost: what schedulers ask |
 //! | `observer` | what can be seen of a run |
-//! | `topology`, `denormals` | where workers are pinned; flush-to-zero |
+//! | `topology`, `denormals`, `allocator` | where workers are pinned; flush-to-zero; large blocks that are freed |
 //!
 //! # A run
 //! ```
@@ -67,6 +67,7 @@
 //! Data that nobody writes any more needs no handles of the run: keep its [`DataStore`] in the application and read it
 //! with [`DataStore::get`], from as many runs at once as you like.
 
+mod allocator;
 mod cancel;
 mod codelet;
 mod config;
@@ -88,6 +89,7 @@ mod task;
 mod throttle;
 mod topology;
 
+pub use allocator::give_back_large_blocks;
 pub use cancel::CancelHandle;
 pub use codelet::{Application, Codelet, CpuCode, LaunchCode, TaskFailure};
 pub use config::{Config, DeviceStats, RunStats};

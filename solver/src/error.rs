@@ -74,6 +74,9 @@ pub enum SolveError {
         /// Entries.
         nnz: usize,
     },
+    /// The matrix has the pattern that was factorized, and other values.
+    #[error("the matrix has other values than the one that was factorized")]
+    OtherValues,
     /// NaN or infinity in A.
     #[error("the matrix has a value that is not finite at row {row}, column {col}")]
     MatrixNotFinite {
@@ -168,6 +171,14 @@ pub enum SolveError {
     TooManyTasks {
         /// Tasks of the plan.
         tasks: u64,
+    },
+    /// More right-hand sides at once than a solve can number the parts of.
+    #[error("{nrhs} right-hand sides in {blocks} blocks are too many at once: solve for fewer")]
+    TooManyColumns {
+        /// Right-hand sides.
+        nrhs: usize,
+        /// Blocks that they make.
+        blocks: usize,
     },
     /// More memory than there is.
     #[error(

@@ -252,6 +252,15 @@ impl Symbolic {
         }
     }
 
+    /// Numbers that are held at once while dense rows are brought in, with those that stay: the rows, the sweep's copies of them, and
+    /// R^{-H} of them as it becomes reflectors; and A for residuals.
+    pub(crate) fn update_entries(&self) -> usize {
+        match self.dense_rows.len() {
+            0 => 0,
+            k => (4 * self.work_cols() + k).saturating_mul(k) + self.nnz(),
+        }
+    }
+
     /// Columns of the factorized matrix (rows of A, when A is wide) with so many entries that they are eliminated last,
     /// from 0, increasing; empty where the order was given or is the natural one.
     pub fn dense_columns(&self) -> &[u32] {

@@ -412,6 +412,44 @@ fn powers_of_two_are_exact<T: FactorScalar>(powers: &[i32], denormal: i32) {
             }
         }
 
+        // Q and Q^H of vectors that are as far from 1: the same numbers, and denormal ones do not vanish.
+        let w = a.nrows().max(a.ncols());
+        let v: Vec<T> = vector(6, w);
+        let rotated = factors.apply_q_adjoint(&v, 1).expect("Q kept");
+        let back = factors.apply_q(&rotated, 1).expect("Q kept");
+        for &by in powers.iter().filter(|by| by.abs() <= powers[2].abs()) {
+            let moved = factors
+                .apply_q_adjoint(&times_power(&v, by), 1)
+                .expect("Q kept");
+            assert!(
+                moved.head == times_power(&rotated.head, by),
+                "{} 2^{by}: Q^H",
+                T::NAME
+            );
+            assert!(moved.rest == times_power(&rotated.rest, by));
+            let moved = factors.apply_q(&moved, 1).expect("Q kept");
+            assert!(moved == times_power(&back, by), "{} 2^{by}: Q", T::NAME);
+        }
+        let tiny = times_power(&v, denormal);
+        let there = factors.apply_q_adjoint(&tiny, 1).expect("Q kept");
+        let and_back = times_power(&factors.apply_q(&there, 1).expect("Q kept"), -denormal);
+        let lost = and_back
+            .iter()
+            .zip(&v)
+            .map(|(&x, &v)| (x - v).abs().to_f64());
+        // Bits of the least denormal number, as many times as an entry is made of others.
+        let least = if size_of::<T::Real>() == 8 {
+            -1074
+        } else {
+            -149
+        };
+        let bound = w as f64 * 2f64.powi(least - denormal);
+        assert!(
+            lost.fold(0.0, f64::max) <= bound,
+            "{}: denormal, Q",
+            T::NAME
+        );
+
         // Bits are lost where numbers are denormal, but before: the same matrix in ordinary numbers is the reference.
         let small = scaled(denormal);
         let small_b = times_power(&b, denormal);

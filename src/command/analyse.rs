@@ -161,6 +161,10 @@ impl Report {
                 si(p.scratch_bytes as f64, "B")
             ),
         );
+        if p.update_bytes > 0 {
+            let bytes = si(p.update_bytes as f64, "B");
+            page.row("", &format!("and {bytes} to bring in the dense rows"));
+        }
         let [r, qr] = &self.kept;
         page.row(
             "",
@@ -251,6 +255,7 @@ impl Report {
                 "qr": {"factor_bytes": self.kept[1].factor_bytes, "peak_bytes": self.kept[1].peak_bytes},
             },
             "scratch_bytes_per_worker": p.scratch_bytes,
+            "update_bytes": p.update_bytes,
             "tasks": tasks,
             "task_count": p.task_count(),
             "critical_path_flops": p.critical_path_flops,

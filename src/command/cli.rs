@@ -99,6 +99,7 @@ pub enum Command {
   treeqr solve A.mtx --trace A.trace
   treeqr solve A.mtx --solution min-norm --rank-tolerance 1e-8
   treeqr solve A.mtx --report A.html
+  treeqr solve A.mtx --save-factors A.treeqr && treeqr solve A.mtx --factors A.treeqr --rhs b2.mtx
   treeqr solve A.mtx --scheduler dmdas --emulate-device cuda0:speed=8,bandwidth=12GB/s
 
 --json prints one object. With several right-hand sides solution_norm, residual_norm and
@@ -111,9 +112,13 @@ null where it was not. warnings are the sentences on what should not go unnotice
 
 {EXIT_CODES}"))]
 pub struct SolveArgs {
-    /// The matrix A: a Matrix Market file, plain or gzip, or gallery:NAME
-    #[arg(value_name = "A.mtx[.gz]|gallery:NAME")]
-    pub matrix: OsString,
+    /// The matrix A: a Matrix Market file, plain or gzip, or gallery:NAME. With --factors it may be left away, or be -; it then
+    /// serves to check that the factors are its own, and for residuals
+    #[arg(
+        value_name = "A.mtx[.gz]|gallery:NAME",
+        required_unless_present = "factors"
+    )]
+    pub matrix: Option<OsString>,
     /// The right-hand sides, one per column: a file, or gallery:NAME:rhs [default: all ones]
     #[arg(long, value_name = "b.mtx")]
     pub rhs: Option<OsString>,
@@ -158,6 +163,14 @@ pub struct SolveArgs {
     /// where the rank says, or the rank is in doubt
     #[arg(long)]
     pub rank_check: bool,
+    /// Save the factors, with Q, to solve for other right-hand sides later with --factors. A name that ends in .gz compresses, for
+    /// little gain
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["weights", "damp", "scale_columns"])]
+    pub save_factors: Option<PathBuf>,
+    /// Solve with factors that --save-factors has saved, without analysis and factorization. What was decided then stays: the
+    /// precision, the rank, which solution x is
+    #[arg(long, value_name = "FILE", conflicts_with_all = FACTORIZES)]
+    pub factors: Option<PathBuf>,
     #[command(flatten)]
     pub analysis: AnalysisArgs,
     #[command(flatten)]
@@ -168,6 +181,31 @@ pub struct SolveArgs {
     #[arg(long)]
     pub json: bool,
 }
+
+/// Flags of what is not done where there are factors already.
+const FACTORIZES: [&str; 21] = [
+    "precision",
+    "weights",
+    "damp",
+    "scale_columns",
+    "solution",
+    "rank_tolerance",
+    "keep_q",
+    "save_factors",
+    "ordering",
+    "dense_rows",
+    "mb",
+    "nb",
+    "ib",
+    "bh",
+    "memory_limit",
+    "priorities",
+    "subtree_workers",
+    "emulate_device",
+    "trace",
+    "report",
+    "window",
+];
 
 /// What is kept of the record.
 #[derive(Args)]

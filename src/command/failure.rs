@@ -151,6 +151,7 @@ fn code(error: &Error) -> u8 {
             | SolveError::Overflow { .. }
             | SolveError::TooLarge { .. }
             | SolveError::TooManyTasks { .. }
+            | SolveError::TooManyColumns { .. }
             | SolveError::SolutionOverflow { .. }
             | SolveError::Second(_)
             | SolveError::Run(_),

@@ -77,6 +77,7 @@ pub fn run() -> ExitCode {
                 return code;
             }
         };
+        treeqr::runtime::give_back_large_blocks();
         if let Err(failure) = log::start() {
             return failure.report();
         }

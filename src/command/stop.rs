@@ -19,7 +19,7 @@ struct Stops {
     /// A run was cancelled.
     cancelled: bool,
     /// What has to go when the process ends before its time.
-    temporary: Option<PathBuf>,
+    temporary: Vec<PathBuf>,
     /// The command has done all it will do, and is about to end by itself.
     over: bool,
 }
@@ -48,13 +48,19 @@ impl Stops {
 
     /// Removes what is half-written; what is left to be said.
     fn clean_up(&self) -> Failure {
-        let removed = self.temporary.as_ref().map(fs::remove_file);
-        match removed {
-            // It has its final name, unless a cancelled run has removed it on its way out.
-            Some(Err(e)) if e.kind() == io::ErrorKind::NotFound && !self.cancelled => {
-                Failure::stopped_after_writing()
-            }
-            _ => Failure::stopped(),
+        let gone =
+            |removed: io::Result<()>| removed.is_err_and(|e| e.kind() == io::ErrorKind::NotFound);
+        // All of them, whatever becomes of the first.
+        let gone = self
+            .temporary
+            .iter()
+            .map(fs::remove_file)
+            .map(gone)
+            .fold(false, |a, b| a | b);
+        // What is gone has its final name, unless a cancelled run has removed it on its way out.
+        match gone && !self.cancelled {
+            true => Failure::stopped_after_writing(),
+            false => Failure::stopped(),
         }
     }
 }
@@ -62,7 +68,7 @@ impl Stops {
 static STOPS: Mutex<Stops> = Mutex::new(Stops {
     run: None,
     cancelled: false,
-    temporary: None,
+    temporary: Vec::new(),
     over: false,
 });
 
@@ -88,14 +94,13 @@ pub fn over() {
     stops().over = true;
 }
 
-/// Opens the output; its temporary file goes when the process is stopped.
+/// Opens an output; its temporary file goes when the process is stopped.
 pub fn output(path: Option<impl AsRef<Path>>) -> Result<Option<Output>, WriteError> {
     // No signal comes between the file and the note about it.
     let mut stops = stops();
     let output = path.map(Output::create).transpose()?;
-    stops.temporary = output
-        .as_ref()
-        .and_then(|o| Some(o.temporary_path()?.to_owned()));
+    let temporary = output.as_ref().and_then(Output::temporary_path);
+    stops.temporary.extend(temporary.map(Path::to_owned));
     Ok(output)
 }
 
@@ -140,7 +145,7 @@ mod tests {
         Stops {
             run: None,
             cancelled: false,
-            temporary: None,
+            temporary: Vec::new(),
             over: false,
         }
     }
@@ -171,7 +176,7 @@ mod tests {
         let path = folder.path().join("x.part");
         fs::write(&path, "half").expect("written");
         let mut stops = Stops {
-            temporary: Some(path.clone()),
+            temporary: vec![path.clone()],
             ..nothing()
         };
         assert_eq!(stops.clean_up().message(), "nothing was written");

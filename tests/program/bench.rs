@@ -119,7 +119,7 @@ fn the_coarsest_runs_have_no_tiles() {
 const HEADER: &str = "matrix,rows,cols,entries,position,purpose,repetition,scheduler,threads,workers,\
 factorize_s,wall_s,tasks_s,runtime_s,idle_s,work_flop,speed_gflop_per_s,occupancy_ratio,peak_bytes,\
 tasks_count,efficiency_ratio,granularity_ratio,task_ratio,pipeline_ratio,runtime_ratio,dropped_records_count,\
-memory_limit,subtree_workers_count,window_count,sequential_peak_bytes,devices_count,time_scale_ratio";
+memory_limit,subtree_workers_count,window_count,sequential_peak_bytes,devices_count,time_scale_ratio,solve_s,precision,rank,fallback";
 
 #[test]
 fn csv_has_a_line_per_run() {
@@ -143,9 +143,10 @@ fn csv_has_a_line_per_run() {
                 continue;
             }
             let bound = ["subtree_workers_count", "window_count"].contains(name);
+            let of_a_variant = ["precision", "rank"].contains(name);
             assert_eq!(
                 cell.is_empty(),
-                bound || of_the_split && !measured,
+                bound || *name == "fallback" || (of_the_split || of_a_variant) && !measured,
                 "{name}"
             );
         }
@@ -295,7 +296,7 @@ fn the_table_with_bounds_fits_a_page_and_names_them() {
         text.lines().all(|line| line.chars().count() <= 100),
         "{text}"
     );
-    for words in ["4 bounds", "limit", "subtree", "speedup", "none", "1.0x"] {
+    for words in ["4 variants", "limit", "subtree", "speedup", "none", "1.0x"] {
         assert!(text.contains(words), "{words}: {text}");
     }
     assert!(!text.contains("window"), "{text}");
@@ -312,6 +313,94 @@ fn bounds_are_told_in_csv() {
         let bound = if cells[5] == "measure" { "1GiB" } else { "" };
         assert_eq!(cells[26..29], [bound, "", ""], "{line}");
     }
+}
+
+/// In every precision, with the rank looked at and not: the time has the solve in it, and what was computed in is what was asked for.
+#[test]
+fn precisions_and_looks_at_the_rank_are_compared() {
+    let folder = Folder::new();
+    let complex = folder.path("c.mtx");
+    let a = crate::mixed::complex("survey-8x6", &mut crate::mixed::Random(4));
+    treeqr::matrices::write_sparse(&complex, &a, "").expect("written");
+    let args = [
+        "bench",
+        "gallery:survey-8x6",
+        complex.to_str().expect("UTF-8"),
+        "--schedulers=lws",
+        "--threads=1",
+        "--reps=2",
+        "--warmup=0",
+        "--precision=double,single,mixed",
+        "--rank=on,off",
+    ];
+    let done = json(args.into_iter().chain(["--json"]));
+    let variants = array(&done["variants"]);
+    let of = |v: &Value| {
+        (
+            v["precision"].as_str().map(str::to_owned),
+            v["rank"].as_bool(),
+        )
+    };
+    let told: Vec<_> = variants.iter().map(of).collect();
+    let all = [
+        ("double", true),
+        ("double", false),
+        ("single", true),
+        ("single", false),
+        ("mixed", true),
+    ];
+    let all = all.map(|(precision, rank)| (Some(precision.to_owned()), Some(rank)));
+    assert_eq!(told, all);
+    assert_eq!(
+        (&done["times_solve"], &done["baselines"]),
+        (&true.into(), &0.into())
+    );
+    assert_eq!(done["options"]["any_rank"], false);
+    for matrix in array(&done["matrices"]) {
+        let runs = array(&matrix["runs"]);
+        assert_eq!(runs.len(), 10);
+        let peak = |precision: &str| {
+            let of = runs.iter().filter(|run| {
+                let variant = run["variant"].as_u64().expect("one") as usize;
+                variants[variant]["precision"] == precision
+            });
+            of.filter_map(|run| run["peak_bytes"].as_u64())
+                .max()
+                .expect("a run")
+        };
+        // Numbers of half the size.
+        assert!(peak("single") < peak("double") && peak("mixed") < peak("double"));
+        for one in array(&matrix["combinations"]) {
+            let run = &runs[one["median_run"].as_u64().expect("a number") as usize];
+            let s = |key: &str| run[key].as_f64().expect("seconds");
+            assert!(run["fallback"].is_null() && s("solve_s") > 0.0);
+            let times: Vec<f64> = runs
+                .iter()
+                .filter(|run| run["variant"] == one["variant"])
+                .map(|run| {
+                    run["factorize_s"].as_f64().expect("s") + run["solve_s"].as_f64().expect("s")
+                })
+                .collect();
+            let mean = (times[0] + times[1]) / 2.0;
+            assert!((one["median_s"].as_f64().expect("s") - mean).abs() < 1e-9);
+        }
+    }
+    let done = run(args);
+    assert_eq!((done.code, done.err.as_str()), (0, ""));
+    for words in [
+        "5 variants",
+        "times are those of factorization and solve",
+        "precision",
+        "mixed",
+        "no runs to compare with in several precisions",
+    ] {
+        assert!(done.out.contains(words), "{words}: {}", done.out);
+    }
+    assert!(
+        done.out.lines().all(|line| line.chars().count() <= 100),
+        "{}",
+        done.out
+    );
 }
 
 /// An emulated machine is said to be one, its times are its own, and nothing is compared with one of ours.

@@ -7,6 +7,7 @@ mod dense;
 mod dense_rows;
 mod devices;
 mod examples;
+mod factors;
 mod gallery;
 mod help;
 mod hints;

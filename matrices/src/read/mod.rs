@@ -19,8 +19,10 @@ mod cursor;
 mod error;
 mod header;
 mod lines;
+mod stream;
 
 pub use error::{ReadError, ReadErrorKind};
+pub use stream::open_unpacked;
 
 use crate::dense::Dense;
 use crate::scalar::Scalar;

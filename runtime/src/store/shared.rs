@@ -167,7 +167,7 @@ impl<'s> SharedStore<'s> {
     /// Memory for a buffer: from the pool if it has some, else from the system.
     fn block(&self, bytes: usize, fill: Fill) -> Option<Block> {
         if self.memory != MemoryNode::HOST {
-            return Block::zeroed(bytes, bytes);
+            return Block::zeroed(bytes, bytes, false);
         }
         let pool = &self.store.pool;
         if let Some(mut block) = pool.take(self.worker, bytes) {
@@ -181,9 +181,10 @@ impl<'s> SharedStore<'s> {
         let after_bytes = self.bytes().saturating_add(bytes as u64);
         pool.trim(self.worker, self.most(after_bytes) - after_bytes);
         let capacity = pool::capacity_for(bytes);
-        let mut block = Block::zeroed(bytes, capacity).or_else(|| {
+        let whole = fill == Fill::Anything;
+        let mut block = Block::zeroed(bytes, capacity, whole).or_else(|| {
             pool.trim(self.worker, 0);
-            Block::zeroed(bytes, bytes)
+            Block::zeroed(bytes, bytes, whole)
         })?;
         pool.count_fresh(bytes);
         if fill == Fill::Poison {

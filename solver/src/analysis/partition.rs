@@ -143,7 +143,7 @@ fn tiling(tree: &Tree, f: usize, options: &Options) -> Tiling {
     let mb = options.mb.unwrap_or(2 * nb);
     // With mb alone given, nb has to divide it.
     let nb = if mb.is_multiple_of(nb) { nb } else { mb };
-    let ib = options.ib.unwrap_or(32).min(nb);
+    let ib = options.ib.unwrap_or(24).min(nb);
 
     let cols = bounds(front.n, nb, None);
     // A tile row per mb, and one that ends where the rows of R end.

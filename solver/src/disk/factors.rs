@@ -5,6 +5,7 @@ use super::stored::{Reader, Stored, Writer, stored};
 use crate::numeric::{FactorScalar, Factors};
 use crate::plan::{Plan, RunShape};
 use crate::rank::Rank;
+use crate::split::Split;
 use std::io::{self, Read, Write};
 use std::sync::{Arc, OnceLock};
 use treeqr_runtime::DataStore;
@@ -12,7 +13,7 @@ use treeqr_runtime::DataStore;
 /// How such a file begins.
 const MAGIC: &[u8; 8] = b"treeqr F";
 /// To be raised with every change of what is in the file, or of how the plan numbers its buffers.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 /// Tells the order of bytes.
 const MARK: u32 = 0x0102_0304;
 
@@ -33,9 +34,7 @@ impl<T: FactorScalar> Factors<T> {
     /// # Errors
     /// That of `out`; and [`SolveError::NoFactors`](crate::SolveError::NoFactors) inside of one where there are none.
     pub fn save(&self, out: &mut dyn Write) -> io::Result<()> {
-        self.check_whole()
-            .and_then(|()| self.check_unsplit("a file of the factors"))
-            .map_err(io::Error::other)?;
+        self.check_whole().map_err(io::Error::other)?;
         let mut out = Writer::new(out);
         out.0.plain(MAGIC)?;
         out.0.plain(&MARK.to_ne_bytes())?;
@@ -166,10 +165,13 @@ impl<T: FactorScalar> Stored for Factors<T> {
             out.numbers(&values)?;
         }
         out.numbers(&self.singleton_rhs)?;
+        self.values_hash.put(out)?;
         self.exponent.put(out)?;
         out.numbers(&self.rhs_exponents)?;
         self.rank.put(out)?;
-        self.deficiency.put(out)
+        self.deficiency.put(out)?;
+        self.split.is_some().put(out)?;
+        self.split.iter().try_for_each(|split| split.put(out))
     }
 
     fn get(from: &mut Reader<'_>) -> Result<Self, FactorsFileError> {
@@ -195,12 +197,16 @@ impl<T: FactorScalar> Stored for Factors<T> {
             store,
             singleton_rows,
             singleton_rhs: from.numbers()?,
+            values_hash: Stored::get(from)?,
             exponent: Stored::get(from)?,
             rhs_exponents: from.numbers()?,
             entries: OnceLock::new(),
             rank: Stored::get(from)?,
             deficiency: Stored::get(from)?,
-            split: None,
+            split: match bool::get(from)? {
+                true => Some(Box::new(Split::get(from, &symbolic)?)),
+                false => None,
+            },
             symbolic: symbolic.clone(),
         };
         let singletons = symbolic.singletons.len();
@@ -208,7 +214,7 @@ impl<T: FactorScalar> Stored for Factors<T> {
             || factors.singleton_rhs.len() != singletons * nrhs
             || factors.rhs_exponents.len() != nrhs
             || factors.rank.is_none()
-            || !symbolic.dense_rows.is_empty()
+            || factors.split.is_none() != symbolic.dense_rows.is_empty()
         {
             return from.damaged("the numbers do not belong to the analysis");
         }

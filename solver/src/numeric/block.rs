@@ -102,12 +102,17 @@ impl<T: FactorScalar> App<'_, T> {
         Ok(())
     }
 
-    /// Clears the block and puts in the rows of A that start in this front.
+    /// Clears the block, as far as it is read, and puts in the rows of A that start in this front.
     fn take_own_rows(&self, f: usize, block: &mut [T]) {
-        block.fill(T::zero());
         let front = self.plan.front(f);
         let own = &self.plan.sym.tree.own;
         let (m, n) = (front.m as usize, front.n as usize);
+        let stair = self.plan.sym.tree.stair(f);
+        for (j, column) in block.chunks_exact_mut(m.max(1)).enumerate() {
+            // What is packed of R reaches down to the diagonal, the kernel goes no further than the staircase.
+            let rows = stair.get(j).map_or(m, |&s| (s as usize).max(j + 1).min(m));
+            column[..rows].fill(T::zero());
+        }
         for k in front.own_start..front.own_end {
             let row = own.local[k] as usize;
             let range = own.start[k]..own.start[k + 1];

@@ -2,7 +2,7 @@
 
 use super::FactorScalar;
 use super::app::App;
-use super::factors::Factors;
+use super::factors::{Factors, hash_of_values};
 use super::limit::{Gate, MemoryLimit, check_available};
 use super::magnitude::{ordinary, ordinary_columns, shift};
 use super::priorities::{Priorities, PriorityReport, priorities};
@@ -147,6 +147,7 @@ pub(super) fn factorize_in<T: FactorScalar, O: Observer>(
     } = task;
     check_matrix(symbolic, a)?;
     check_rhs(rhs, a.nrows(), nrhs)?;
+    let values_hash = hash_of_values(a);
     let (scaled, exponent) = ordinary(a);
     let (rhs, rhs_exponents) = ordinary_columns(rhs, a.nrows());
     let (a, rhs) = (scaled.as_ref(), rhs.as_ref());
@@ -228,6 +229,7 @@ pub(super) fn factorize_in<T: FactorScalar, O: Observer>(
         store: std::mem::replace(store, DataStore::new(0)),
         singleton_rows: singleton_rows(symbolic, a),
         singleton_rhs: singleton_rhs(symbolic, rhs, a.nrows(), nrhs),
+        values_hash,
         exponent,
         rhs_exponents,
         entries: OnceLock::new(),
@@ -302,14 +304,23 @@ fn check_tasks(prediction: &Prediction) -> Result<(), SolveError> {
     }
 }
 
-fn check_matrix<T: FactorScalar>(symbolic: &Symbolic, a: &Csc<T>) -> Result<(), SolveError> {
-    if !Arc::ptr_eq(&symbolic.pattern, a.pattern()) && symbolic.pattern != *a.pattern() {
-        return Err(SolveError::OtherPattern {
-            nrows: a.nrows(),
-            ncols: a.ncols(),
-            nnz: a.nnz(),
-        });
+/// Whether `a` has the pattern that was analysed.
+pub(super) fn check_pattern<T: FactorScalar>(
+    symbolic: &Symbolic,
+    a: &Csc<T>,
+) -> Result<(), SolveError> {
+    if Arc::ptr_eq(&symbolic.pattern, a.pattern()) || symbolic.pattern == *a.pattern() {
+        return Ok(());
     }
+    Err(SolveError::OtherPattern {
+        nrows: a.nrows(),
+        ncols: a.ncols(),
+        nnz: a.nnz(),
+    })
+}
+
+fn check_matrix<T: FactorScalar>(symbolic: &Symbolic, a: &Csc<T>) -> Result<(), SolveError> {
+    check_pattern(symbolic, a)?;
     match a.first_non_finite() {
         Some((row, col)) => Err(SolveError::MatrixNotFinite {
             row: row + 1,

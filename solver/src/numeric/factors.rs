@@ -1,13 +1,17 @@
 //! What a factorization leaves: R, the reflectors if they were kept, and Q^H b if there was a b.
 
 use super::FactorScalar;
+use super::factorize::check_pattern;
 use crate::analysis::groups::Unit;
+use crate::error::SolveError;
 use crate::plan::{Layout, Plan, RunShape};
 use crate::rank::{Deficiency, Rank};
 use crate::split::Split;
 use crate::symbolic::Symbolic;
 use std::sync::{Arc, OnceLock};
+use treeqr_matrices::Csc;
 use treeqr_runtime::DataStore;
+use twox_hash::XxHash64;
 
 /// The factors of one matrix. They can be used from several threads at once.
 pub struct Factors<T> {
@@ -19,6 +23,8 @@ pub struct Factors<T> {
     pub(crate) singleton_rows: Vec<Vec<(u32, T)>>,
     /// Q^H b of the singletons: entries of b, a column after the other.
     pub(crate) singleton_rhs: Vec<T>,
+    /// xxHash64 of the values of A, in the order of its entries.
+    pub(crate) values_hash: u64,
     /// What is kept is R over 2 to this power: zero for matrices of ordinary numbers.
     pub(crate) exponent: i32,
     /// By right-hand side: what is kept is Q^H b over 2 to this power.
@@ -55,6 +61,18 @@ impl<T: FactorScalar> Factors<T> {
         self.store.bytes() + deficiency + split
     }
 
+    /// Whether these are the factors of `a`: it has the pattern that was analysed, and the same values to the last bit. O(nnz).
+    ///
+    /// # Errors
+    /// [`SolveError::OtherPattern`] and [`SolveError::OtherValues`].
+    pub fn check_matrix(&self, a: &Csc<T>) -> Result<(), SolveError> {
+        check_pattern(&self.symbolic, a)?;
+        match hash_of_values(a) == self.values_hash {
+            true => Ok(()),
+            false => Err(SolveError::OtherValues),
+        }
+    }
+
     /// The rank, and what it was decided by.
     ///
     /// # Panics
@@ -68,6 +86,16 @@ impl<T: FactorScalar> Factors<T> {
     /// The rank of A: its live pivots, rows of R.
     pub fn rank(&self) -> usize {
         self.rank_details().rank
+    }
+
+    /// Whether solutions are the shortest ones where the rank is not full, and not basic ones. A wide A has no others.
+    pub fn gives_shortest(&self) -> bool {
+        let of_split = self.split.as_ref().is_some_and(|s| s.is_projected());
+        let of_second = self
+            .deficiency
+            .as_ref()
+            .is_some_and(|d| d.complete.is_some());
+        self.symbolic.transposed || of_split || of_second
     }
 
     /// See [`Rank::dead`].
@@ -159,6 +187,11 @@ impl<T: FactorScalar> Factors<T> {
             }
         }
     }
+}
+
+/// By what factors know the values of their matrix again. Some milliseconds for ten million of them, beside what factorizes them.
+pub(crate) fn hash_of_values<T: FactorScalar>(a: &Csc<T>) -> u64 {
+    XxHash64::oneshot(0, bytemuck::cast_slice(a.values()))
 }
 
 /// The rows of R that belong to one front.

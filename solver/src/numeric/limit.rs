@@ -113,7 +113,10 @@ pub(super) fn check_available(
     threads: usize,
     held: u64,
 ) -> Result<(), SolveError> {
-    let needed = prediction.peak_bytes as u64 + (threads * prediction.scratch_bytes) as u64;
+    let run = prediction.peak_bytes as u64 + (threads * prediction.scratch_bytes) as u64;
+    // Dense rows come when the workers and their scratch are gone.
+    let update = (prediction.factor_bytes as u64).saturating_add(prediction.update_bytes as u64);
+    let needed = run.max(update);
     match available_bytes().map(|available| available.saturating_add(held)) {
         Some(available) if needed > available => Err(SolveError::TooLarge { needed, available }),
         _ => Ok(()),

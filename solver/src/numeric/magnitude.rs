@@ -10,8 +10,15 @@ use treeqr_matrices::{Csc, RealScalar, Scalar};
 /// The power of two of the largest entry, where that is beyond the powers +-1/6 of the format's largest: 2^170 in double precision, 2^21
 /// in single. Zero for what is of ordinary size, all zero, or not finite.
 pub(crate) fn exponent<T: Scalar>(values: &[T]) -> i32 {
-    let largest = values
+    exponent_of(&[values])
+}
+
+/// The same of several slices together.
+pub(crate) fn exponent_of<T: Scalar>(parts: &[&[T]]) -> i32 {
+    let largest = parts
         .iter()
+        .copied()
+        .flatten()
         .map(|v| v.re().abs().max(v.im().abs()).to_f64())
         .fold(0.0, f64::max);
     if largest == 0.0 || !largest.is_finite() {

@@ -25,6 +25,9 @@ pub struct Prediction {
     pub factor_bytes: usize,
     /// Working memory of one worker, in bytes; not in the sums above.
     pub scratch_bytes: usize,
+    /// What it takes, beside the factors, to bring in the dense rows that were split off, in bytes; about half of it stays. Not in the
+    /// sums above; 0 where there are none.
+    pub update_bytes: usize,
     /// Flops along the longest path through the task graph.
     pub critical_path_flops: u64,
     /// Time of all tasks in the model, in ns.
@@ -142,6 +145,7 @@ impl Plan<'_> {
             peak_bytes: 0,
             factor_bytes: 0,
             scratch_bytes: self.scratch().bytes(self.shape.scalar_bytes),
+            update_bytes: self.sym.update_entries() * self.shape.scalar_bytes,
             critical_path_flops: 0,
             model_ns: 0.0,
             critical_path_ns: 0.0,

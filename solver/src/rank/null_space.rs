@@ -82,6 +82,13 @@ impl<T: FactorScalar> NullSpace<T> {
         z
     }
 
+    /// Whether it can be of vectors of so many entries.
+    pub fn fits(&self, rows: usize) -> bool {
+        let d = self.tau.len();
+        let below: usize = (0..d.min(rows)).map(|j| rows - j - 1).sum();
+        self.rows == rows && d <= rows && self.v.len() == below
+    }
+
     pub fn bytes(&self) -> usize {
         (self.v.len() + self.tau.len()) * size_of::<T>()
     }

@@ -34,13 +34,12 @@ impl<L: FactorScalar> Inner<'_, L> {
             let by = if norm > 0.0 { 1.0 / norm } else { 0.0 };
             low.extend(column.iter().map(|v| cast::<T, L>(*v, by)));
         }
-        let t = self
+        let [t, low] = self
             .factors
-            .solve_kept_r_adjoint(&low, ncols, self.options, &())?;
+            .solve_kept_normal(&low, ncols, self.options, &())?;
         let t_norms = t.chunks_exact(n).zip(&norms);
         let t_norms = t_norms.map(|(t, norm)| shift(norm2(t).to_f64() * norm, exponent));
         let t_norms = t_norms.collect();
-        let low = self.factors.solve_kept_r(&t, ncols, self.options, &())?;
         let mut z = Vec::with_capacity(s.len());
         for (column, &norm) in low.chunks_exact(n).zip(&norms) {
             let by = shift(norm, 2 * exponent);

@@ -2,7 +2,7 @@
 
 use super::inner::{Inner, Solved};
 use super::scaled::Scaled;
-use super::trust::{self, Trust, times_w};
+use super::trust::{Probe, Trust, times_w};
 use super::{RefineEnd, RefineMethod, RefineOptions, RefineStep, RefinedColumn, Refinement};
 use crate::error::SolveError;
 use crate::numeric::{FactorScalar, Factors, check_rhs};
@@ -19,7 +19,8 @@ const SLACK: f64 = 10.0;
 /// A has rows. `factors` are those of `scaled.matrix()` in any precision (or, for [`Scaled::evenly`], of A itself), with or
 /// without Q. Where they say too little about A ([`Refinement::trusted`]) nothing is done, and x is `start`.
 ///
-/// Each step costs two products with A, 4 nnz(R) flops in the precision of R, and some vectors.
+/// Each step costs two products with A, 4 nnz(R) flops in the precision of R, and some vectors. The test of R goes through the tree
+/// beside the first two.
 ///
 /// # Errors
 /// [`SolveError`]: a wrong length of b, values that are not finite, and whatever ends a run.
@@ -45,54 +46,67 @@ pub fn refine<T: FactorScalar, L: FactorScalar>(
         exponent: scaled.factor_exponent,
         options: &options.solve,
     };
-    let mut trust = trust::test(a, scaled.wide, &inner)?;
-    if !factors.rank_details().is_full() {
-        trust.isometry = 0.0;
-    }
     let norm_a = a.norm_frobenius().to_f64();
     let mut refinement = Refinement {
         method: options.method,
-        condition: trust.inverse_norm * norm_a / (m.min(n) as f64).sqrt(),
-        isometry: trust.isometry,
+        condition: f64::INFINITY,
+        isometry: 0.0,
         columns: Vec::new(),
     };
-    // In R's precision a singular matrix looks like one of this condition.
-    let blind = 8.0 * <L::Real as RealScalar>::EPSILON.to_f64() * trust.inverse_norm > 1.0
-        && size_of::<L>() < size_of::<T>();
-    if blind {
-        refinement.isometry = refinement.isometry.min(0.0);
-    }
-    if !refinement.trusted() {
-        let x = start.map_or_else(|| vec![T::zero(); n * nrhs], <[T]>::to_vec);
-        return Ok((x, refinement));
-    }
-    let problem = Problem {
+    let full = factors.rank_details().is_full();
+    let mut probe = Probe::new(a);
+    let mut problem = Problem {
         a,
         wide: scaled.wide,
         method: options.method,
         norm_a,
-        trust,
+        trust: probe.found(),
     };
-    let mut columns: Vec<Column<T>> = (0..nrhs)
+    // Nothing is to be corrected with an R that lacks rank.
+    let mut columns: Vec<Column<T>> = (0..if full { nrhs } else { 0 })
         .map(|k| {
             let (b, common) = scaled.rhs(&b[k * m..(k + 1) * m]);
             let x = start.map(|x| scaled.start(&x[k * n..(k + 1) * n], common));
             Column::new(&problem, b, common, x)
         })
         .collect();
-    for step in 0..=options.max_steps {
-        let open: Vec<usize> = (0..nrhs).filter(|&k| columns[k].end.is_none()).collect();
-        if open.is_empty() {
+    for step in 0..=options.max_steps.max(1) {
+        let open: Vec<usize> = (0..columns.len())
+            .filter(|&k| columns[k].end.is_none())
+            .collect();
+        let probed = probe.wants();
+        if open.is_empty() && probed.is_none() {
             break;
         }
-        let s: Vec<T> = open
-            .iter()
-            .flat_map(|&k| columns[k].s.iter().copied())
-            .collect();
-        let Solved { t_norms, z } = inner.solve(&s, open.len())?;
-        let each = z.chunks_exact(m.min(n)).zip(t_norms);
+        let sides = open.iter().map(|&k| &columns[k].s[..]).chain(probed);
+        let s: Vec<T> = sides.flatten().copied().collect();
+        let ncols = open.len() + usize::from(probed.is_some());
+        let Solved { t_norms, z } = inner.solve(&s, ncols)?;
+        let order = m.min(n);
+        if probed.is_some() {
+            let at = open.len();
+            probe.take(a, scaled.wide, &z[at * order..], t_norms[at]);
+            problem.trust = probe.found();
+            if probe.wants().is_none() {
+                let trust = problem.trust;
+                refinement.condition = trust.inverse_norm * norm_a / (order as f64).sqrt();
+                refinement.isometry = trust.isometry;
+                // In R's precision a singular matrix looks like one of this condition.
+                let unit = <L::Real as RealScalar>::EPSILON.to_f64();
+                let blind =
+                    8.0 * unit * trust.inverse_norm > 1.0 && size_of::<L>() < size_of::<T>();
+                if blind || !full {
+                    refinement.isometry = refinement.isometry.min(0.0);
+                }
+                if !refinement.trusted() {
+                    let x = start.map_or_else(|| vec![T::zero(); n * nrhs], <[T]>::to_vec);
+                    return Ok((x, refinement));
+                }
+            }
+        }
+        let each = z.chunks_exact(order).zip(t_norms);
         for (&k, (z, size)) in open.iter().zip(each) {
-            columns[k].step(&problem, z, size, step == options.max_steps);
+            columns[k].step(&problem, z, size, step >= options.max_steps);
         }
     }
     let mut x = Vec::with_capacity(n * nrhs);

@@ -5,12 +5,11 @@
 //! the order, or smaller by as much as A is closer to being singular. A solution along w would be arbitrary, and its residual
 //! would not show it.
 
-use super::inner::Inner;
-use crate::error::SolveError;
 use crate::numeric::FactorScalar;
 use treeqr_matrices::{Csc, RealScalar, Scalar, norm2};
 
 /// What the test found.
+#[derive(Clone, Copy)]
 pub(super) struct Trust {
     /// From below: ||R^{-1}||.
     pub inverse_norm: f64,
@@ -21,34 +20,53 @@ pub(super) struct Trust {
 /// Rounds of inverse iteration. The first already magnifies what R^{-1} magnifies most by the square of it.
 const ROUNDS: usize = 2;
 
-/// Tests R on one vector. The cost of two corrections.
-pub(super) fn test<T: FactorScalar, L: FactorScalar>(
-    a: &Csc<T>,
-    wide: bool,
-    inner: &Inner<'_, L>,
-) -> Result<Trust, SolveError> {
-    let n = a.nrows().min(a.ncols());
-    let mut w: Vec<T> = signs(n);
-    let mut trust = Trust {
-        inverse_norm: 0.0,
-        isometry: 1.0,
-    };
-    for _ in 0..ROUNDS {
-        let solved = inner.solve(&w, 1)?;
-        w = solved.z;
-        let (t, norm) = (solved.t_norms[0], norm2(&w).to_f64());
-        trust.inverse_norm = norm / t;
-        let image = norm2(&times_w(a, wide, &w)).to_f64();
-        trust.isometry = image / t;
+/// A test on its way: its vector goes through the tree beside those of the corrections, which reads R once for all of them.
+pub(super) struct Probe<T> {
+    w: Vec<T>,
+    rounds: usize,
+    found: Trust,
+}
+
+impl<T: FactorScalar> Probe<T> {
+    pub fn new(a: &Csc<T>) -> Self {
+        Probe {
+            w: signs(a.nrows().min(a.ncols())),
+            rounds: ROUNDS,
+            found: Trust {
+                inverse_norm: 0.0,
+                isometry: 1.0,
+            },
+        }
+    }
+
+    /// What R^H R z = w is to be solved for next; nothing when the test is over.
+    pub fn wants(&self) -> Option<&[T]> {
+        (self.rounds > 0).then_some(&self.w)
+    }
+
+    /// What was found so far.
+    pub fn found(&self) -> Trust {
+        self.found
+    }
+
+    /// Takes z, and the norm of R^{-H} w.
+    pub fn take(&mut self, a: &Csc<T>, wide: bool, z: &[T], t: f64) {
+        let norm = norm2(z).to_f64();
+        let image = norm2(&times_w(a, wide, z)).to_f64();
+        self.found = Trust {
+            inverse_norm: norm / t,
+            isometry: image / t,
+        };
+        self.rounds -= 1;
         // NaN ends here too.
         if !(norm > 0.0 && norm.is_finite()) {
-            break;
+            self.rounds = 0;
+            return;
         }
-        let by = 1.0 / norm;
-        w.iter_mut()
-            .for_each(|v| *v = v.scale(T::from_f64(by, 0.0).re()));
+        let by = T::from_f64(1.0 / norm, 0.0).re();
+        self.w.clear();
+        self.w.extend(z.iter().map(|v| v.scale(by)));
     }
-    Ok(trust)
 }
 
 /// W p.

@@ -248,8 +248,9 @@ impl<'a, T: FactorScalar> App<'a, T> {
         }
         drop((head, rest));
         let rest = self.program.up.is_none() && self.program.has(Vector::Rest);
+        let keep_head = self.program.up.as_ref().is_some_and(|up| up.keep_head);
         let done = [
-            (Vector::Head, true),
+            (Vector::Head, !keep_head),
             (Vector::Left, true),
             (Vector::Rest, rest),
         ];

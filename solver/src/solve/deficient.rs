@@ -76,6 +76,7 @@ impl<T: FactorScalar> Factors<T> {
                 sweep,
                 outer: Given::Dense(&[]),
                 keep_rest: false,
+                keep_head: false,
                 part: None,
             };
             return self.prepare(Some(up), None, nrhs, options).plan();
@@ -99,6 +100,7 @@ impl<T: FactorScalar> Factors<T> {
     ) -> Result<Vec<T>, SolveError> {
         let up = Up {
             keep_rest: false,
+            keep_head: false,
             ..Up::with_q(b)
         };
         Ok(self.rotate(up, nrhs, options, observer)?.head)

@@ -38,6 +38,8 @@ pub(super) struct Up<'a, T> {
     /// In the numbering of W.
     pub outer: Given<'a, T>,
     pub keep_rest: bool,
+    /// Whether the head is wanted besides what a sweep down makes of it.
+    pub keep_head: bool,
     /// Where it has something to do; everywhere if none.
     pub part: Option<Part>,
 }
@@ -49,6 +51,7 @@ impl<'a, T> Up<'a, T> {
             sweep: Sweep::QAdjoint,
             outer: Given::Dense(b),
             keep_rest: true,
+            keep_head: false,
             part: None,
         }
     }
@@ -113,7 +116,7 @@ pub(super) enum Vector {
     Left = 2,
     Outer = 3,
 }
-const VECTORS: usize = 4;
+pub(super) const VECTORS: usize = 4;
 
 impl Vector {
     /// In the order of their numbers.

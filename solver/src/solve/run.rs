@@ -7,7 +7,7 @@ use super::bundles::{Bundles, is_loose};
 use super::costs::Costs;
 use super::options::SolveOptions;
 use super::plan::SolvePlan;
-use super::program::{Down, Program, Up, Vector};
+use super::program::{Down, Program, Up, VECTORS, Vector};
 use super::system::Rotated;
 use crate::error::SolveError;
 use crate::numeric::{FactorScalar, Factors};
@@ -91,6 +91,19 @@ impl<T: FactorScalar> Factors<T> {
         Ok(Rotated { head, rest })
     }
 
+    /// A program of both sweeps: what is at the roots between them, and what it leaves at the leaves.
+    pub(super) fn head_and_outer<O: Observer>(
+        &self,
+        up: Up<'_, T>,
+        down: Down<'_, T>,
+        nrhs: usize,
+        options: &SolveOptions,
+        observer: &O,
+    ) -> Result<[Vec<T>; 2], SolveError> {
+        let results = [Vector::Head, Vector::Outer];
+        self.run(Some(up), Some(down), nrhs, options, observer, results)
+    }
+
     /// Makes a program ready, down to its tasks.
     pub(super) fn prepare<'a>(
         &'a self,
@@ -133,6 +146,7 @@ impl<T: FactorScalar> Factors<T> {
         let prepared = self.prepare(up, down, nrhs, options);
         let (app, workers) = (&prepared.app, prepared.workers);
         let (program, bundles) = (&app.program, &app.bundles);
+        check_vectors(program.blocks(), bundles.len(), nrhs)?;
         let mut store = DataStore::new(program.handles(bundles));
         let submit = |submitter: &mut Submitter<'_>| {
             let mut tasks = Vec::new();
@@ -166,5 +180,32 @@ impl<T: FactorScalar> Factors<T> {
                 .collect();
             parts.concat()
         }))
+    }
+}
+
+/// Vectors of a run, and its tasks, have numbers of 32 bits: four vectors and as many edges as there are bundles in each block, and
+/// no more than two tasks for each of these.
+fn check_vectors(blocks: usize, bundles: usize, nrhs: usize) -> Result<(), SolveError> {
+    let tasks = blocks
+        .checked_mul(bundles + VECTORS)
+        .and_then(|n| n.checked_mul(2));
+    match tasks.map(u32::try_from) {
+        Some(Ok(_)) => Ok(()),
+        _ => Err(SolveError::TooManyColumns { nrhs, blocks }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_has_no_number_is_refused() {
+        let most = u32::MAX as usize / 2;
+        assert!(check_vectors(1, most - VECTORS, 16).is_ok());
+        for (blocks, bundles) in [(1, most), (most, 1), (1 << 20, 1 << 12), (usize::MAX, 3)] {
+            let error = check_vectors(blocks, bundles, 7).expect_err("too many");
+            assert!(matches!(error, SolveError::TooManyColumns { nrhs: 7, .. }));
+        }
     }
 }

@@ -122,7 +122,7 @@ impl<T: FactorScalar> Factors<T> {
     ) -> Result<Rotated<T>, SolveError> {
         assert_eq!(b.nrows(), self.symbolic.work_rows(), "Q^H b: rows of b");
         self.check_q("Q^H b")?;
-        if self.split.is_some() {
+        if self.split.is_some() || Self::is_odd(b) {
             return self.apply_q_adjoint_with(&dense(b), b.ncols(), options, observer);
         }
         let up = self.sparse_up(Sweep::QAdjoint, b, true);
@@ -253,8 +253,11 @@ impl<T: FactorScalar> Factors<T> {
     /// Whether vectors are dense all the same: where Q and R are more than the tree holds, since the rank is not full or dense rows are
     /// split off, or where numbers are so small or large that powers of two are taken out of them.
     fn dense_way(&self, columns: &Csc<T>) -> bool {
-        let odd = |j: usize| exponent(columns.col(j).1) != 0;
-        self.beyond_the_tree() || (0..columns.ncols()).any(odd)
+        self.beyond_the_tree() || Self::is_odd(columns)
+    }
+
+    fn is_odd(columns: &Csc<T>) -> bool {
+        (0..columns.ncols()).any(|j| exponent(columns.col(j).1) != 0)
     }
 
     fn beyond_the_tree(&self) -> bool {
@@ -277,6 +280,7 @@ impl<T: FactorScalar> Factors<T> {
             sweep,
             outer: Given::Sparse(b),
             keep_rest,
+            keep_head: false,
             part,
         }
     }

@@ -5,8 +5,9 @@ use super::plan::SolvePlan;
 use super::program::{Down, Given, Head, Up};
 use super::sweep::Sweep;
 use crate::error::SolveError;
-use crate::numeric::magnitude::{ordinary_columns, shift_columns};
+use crate::numeric::magnitude::{exponent_of, ordinary_columns, shift_columns};
 use crate::numeric::{FactorScalar, Factors, check_rhs};
+use std::borrow::Cow;
 use treeqr_kernels::Op;
 use treeqr_runtime::Observer;
 
@@ -171,6 +172,7 @@ impl<T: FactorScalar> Factors<T> {
             sweep: first,
             outer: Given::Dense(b),
             keep_rest: false,
+            keep_head: false,
             part: None,
         };
         let down = Down {
@@ -210,10 +212,15 @@ impl<T: FactorScalar> Factors<T> {
         let rows = self.symbolic.work_rows();
         assert_eq!(b.len(), rows * nrhs, "Q^H b: shape of b");
         self.check_q("Q^H b")?;
-        match &self.split {
-            None => self.sparse_apply_q_adjoint(b, nrhs, options, observer),
-            Some(split) => self.split_apply_q_adjoint(split, b, nrhs, options, observer),
-        }
+        let (b, powers) = ordinary_columns(b, rows);
+        let mut rotated = match &self.split {
+            None => self.sparse_apply_q_adjoint(&b, nrhs, options, observer)?,
+            Some(split) => self.split_apply_q_adjoint(split, &b, nrhs, options, observer)?,
+        };
+        let (n, below) = (self.symbolic.work_cols(), self.symbolic.rest_rows);
+        shift_columns(&mut rotated.head, n, powers.iter().copied());
+        shift_columns(&mut rotated.rest, below, powers.iter().copied());
+        Ok(rotated)
     }
 
     /// The same for W without its dense rows.
@@ -274,10 +281,13 @@ impl<T: FactorScalar> Factors<T> {
             "Q c: shape of the rest"
         );
         self.check_q("Q c")?;
-        match &self.split {
-            None => self.sparse_apply_q(c, nrhs, options, observer),
-            Some(split) => self.split_apply_q(split, c, nrhs, options, observer),
-        }
+        let (c, powers) = ordinary_parts(c, n, self.symbolic.rest_rows);
+        let mut b = match &self.split {
+            None => self.sparse_apply_q(&c, nrhs, options, observer)?,
+            Some(split) => self.split_apply_q(split, &c, nrhs, options, observer)?,
+        };
+        shift_columns(&mut b, self.symbolic.work_rows(), powers.into_iter());
+        Ok(b)
     }
 
     /// The same for W without its dense rows.
@@ -433,9 +443,39 @@ impl<T: FactorScalar> Factors<T> {
             sweep: Sweep::RAdjoint,
             outer: Given::Dense(c),
             keep_rest: false,
+            keep_head: false,
             part: None,
         };
         Ok(self.head(up, nrhs, options, observer)?.head)
+    }
+
+    /// R^H t = s and R z = t with R as it is kept, t and z: where R is all there is, in one run.
+    pub(crate) fn solve_kept_normal<O: Observer>(
+        &self,
+        s: &[T],
+        nrhs: usize,
+        options: &SolveOptions,
+        observer: &O,
+    ) -> Result<[Vec<T>; 2], SolveError> {
+        if self.split.is_some() || self.deficiency.is_some() {
+            let t = self.solve_kept_r_adjoint(s, nrhs, options, observer)?;
+            let z = self.solve_kept_r(&t, nrhs, options, observer)?;
+            return Ok([t, z]);
+        }
+        let up = Up {
+            sweep: Sweep::RAdjoint,
+            outer: Given::Dense(s),
+            keep_rest: false,
+            keep_head: true,
+            part: None,
+        };
+        let down = Down {
+            sweep: Sweep::R,
+            head: Head::Up,
+            rest: &[],
+            part: None,
+        };
+        self.head_and_outer(up, down, nrhs, options, observer)
     }
 
     pub(crate) fn check_unsplit(&self, what: &'static str) -> Result<(), SolveError> {
@@ -452,4 +492,23 @@ impl<T: FactorScalar> Factors<T> {
             Err(SolveError::NoQ { what })
         }
     }
+}
+
+/// Head and rest of each column over a power of two that both share, where the larger of them is far from 1.
+fn ordinary_parts<T: FactorScalar>(
+    c: &Rotated<T>,
+    n: usize,
+    below: usize,
+) -> (Cow<'_, Rotated<T>>, Vec<i32>) {
+    let heads = c.head.chunks_exact(n.max(1));
+    let mut rests = c.rest.chunks_exact(below.max(1));
+    let power = |head: &[T]| exponent_of(&[head, rests.next().unwrap_or_default()]);
+    let powers: Vec<i32> = heads.map(power).collect();
+    if powers.iter().all(|&power| power == 0) {
+        return (Cow::Borrowed(c), powers);
+    }
+    let mut scaled = c.clone();
+    shift_columns(&mut scaled.head, n, powers.iter().map(|p| -p));
+    shift_columns(&mut scaled.rest, below, powers.iter().map(|p| -p));
+    (Cow::Owned(scaled), powers)
 }

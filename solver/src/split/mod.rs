@@ -27,11 +27,13 @@
 //! | `pivoted` | the QR factorization of T |
 //! | `apply` | Q' and P'^{-1}, and their adjoints, on vectors |
 //! | `solve` | x, basic or shortest, and its corrections |
+//! | `stored` | all that in a file |
 
 mod apply;
 mod build;
 mod pivoted;
 mod solve;
+mod stored;
 
 pub(crate) use build::{bring_in, sparse_options};
 
@@ -73,6 +75,11 @@ impl<T: FactorScalar> Split<T> {
     /// The largest norm of a column of W.
     pub fn largest_column(&self, transposed: bool) -> f64 {
         largest_column(&self.a, transposed)
+    }
+
+    /// Whether solutions are made the shortest.
+    pub fn is_projected(&self) -> bool {
+        self.null.is_some()
     }
 
     /// Columns of S that are alive in W.

@@ -1,5 +1,6 @@
 //! The QR factorization of a small matrix with column exchanges, which reveals its rank (P. Businger and G. Golub 1965).
 
+use crate::disk::stored;
 use crate::numeric::FactorScalar;
 use treeqr_kernels::{MatMut, Op, Stair, apply_packed, front_qr, front_qr_scratch};
 use treeqr_matrices::{RealScalar, Scalar, norm2};
@@ -21,6 +22,18 @@ pub(super) struct Pivoted<T> {
     /// The largest of their norms.
     next_pivot: f64,
 }
+
+stored!(Pivoted<T> {
+    rows,
+    rank,
+    order,
+    r as numbers,
+    v as numbers,
+    tau as numbers,
+    beside as numbers,
+    dropped_norm,
+    next_pivot,
+});
 
 impl<T: FactorScalar> Pivoted<T> {
     /// Factorizes `t`, with `rows` rows, until no column has more than `tolerance` left.
@@ -115,6 +128,20 @@ impl<T: FactorScalar> Pivoted<T> {
 impl<T> Pivoted<T> {
     pub fn rank(&self) -> usize {
         self.rank
+    }
+
+    /// Whether it can be of a matrix with so many rows and columns.
+    pub fn fits(&self, rows: usize, cols: usize) -> bool {
+        let (rank, order) = (self.rank, &self.order);
+        let below: usize = (0..rank.min(rows)).map(|j| rows - j - 1).sum();
+        self.rows == rows
+            && rank <= rows.min(cols)
+            && order.len() == cols
+            && order.iter().all(|&e| (e as usize) < cols)
+            && self.r.len() == rank * (rank + 1) / 2
+            && self.v.len() == below
+            && self.tau.len() == rank
+            && self.beside.len() == rank * (cols - rank)
     }
 
     pub fn order(&self) -> &[u32] {

@@ -47,6 +47,15 @@ fn saved_and_loaded<T: FactorScalar>() {
                 "matrix {k}, Q kept: {keep_q}"
             );
             assert_eq!(again.bytes(), factors.bytes());
+            assert!(again.check_matrix(&a).is_ok());
+            assert!(matches!(
+                again.check_matrix(&after),
+                Err(SolveError::OtherValues)
+            ));
+            assert!(matches!(
+                again.check_matrix(&random(99, a.nrows(), a.ncols(), 100)),
+                Err(SolveError::OtherPattern { .. })
+            ));
             assert!(saved(&again) == file, "matrix {k}: saved again");
             // Nothing of what memory held before is in it.
             let mut poison = FactorOptions {
@@ -85,8 +94,15 @@ fn saved_and_loaded_c32() {
 
 /// Factors of a matrix with singletons, fronts in tiles, groups, and dead columns.
 fn small_file() -> Vec<u8> {
+    small_file_with(DenseRows::None)
+}
+
+fn small_file_with(dense_rows: DenseRows) -> Vec<u8> {
     let a: Csc<f64> = doubled(9, 120, 80, 300);
-    let o = options(|o| (o.mb, o.nb, o.ib) = (Some(16), Some(8), Some(3)));
+    let o = options(|o| {
+        (o.mb, o.nb, o.ib) = (Some(16), Some(8), Some(3));
+        o.dense_rows = dense_rows;
+    });
     let symbolic = Arc::new(analyse(a.pattern(), &o).expect("analysis"));
     let done = factorize(&symbolic, &a, &[], 0, &sequential(true), &()).expect("finite");
     saved(&done.factors)
@@ -94,8 +110,16 @@ fn small_file() -> Vec<u8> {
 
 #[test]
 fn a_damaged_file_is_an_error_with_its_place() {
-    let file = small_file();
-    assert!(loaded::<f64>(&file).is_ok());
+    damaged(&small_file());
+}
+
+#[test]
+fn so_is_one_with_rows_split_off() {
+    damaged(&small_file_with(DenseRows::Count(3)));
+}
+
+fn damaged(file: &[u8]) {
+    assert!(loaded::<f64>(file).is_ok());
     // Cut off everywhere near the head, and in many places behind.
     let mut rng = Rng(1);
     let cuts = (0..200).chain((0..200).map(|_| rng.below(file.len())));
@@ -114,7 +138,7 @@ fn a_damaged_file_is_an_error_with_its_place() {
     // Every bit of the head, and bits in many places behind.
     let bits = (0..8 * 80).chain((0..400).map(|_| rng.below(8 * file.len())));
     for bit in bits.collect::<Vec<_>>() {
-        let mut wrong = file.clone();
+        let mut wrong = file.to_vec();
         wrong[bit / 8] ^= 1 << (bit % 8);
         let error = loaded::<f64>(&wrong).err();
         assert!(error.is_some(), "bit {bit} is not missed");
@@ -126,7 +150,7 @@ fn a_damaged_file_is_an_error_with_its_place() {
             assert!(told, "bit {bit}: {error:?}");
         }
     }
-    let longer = [&file[..], &[0]].concat();
+    let longer = [file, &[0]].concat();
     assert!(matches!(
         loaded::<f64>(&longer),
         Err(FactorsFileError::Damaged { .. })
@@ -149,7 +173,7 @@ fn other_files_are_told_apart() {
     let error = loaded::<f64>(&newer).err().expect("another format");
     let writer = env!("CARGO_PKG_VERSION");
     let message =
-        format!("the factors are in format 2, written by treeqr {writer}; known is format 1");
+        format!("the factors are in format 3, written by treeqr {writer}; known is format 2");
     assert_eq!(error.to_string(), message);
     let mut elsewhere = file;
     elsewhere[8..12].reverse();

@@ -105,6 +105,24 @@ fn sizes_that_do_not_fit_are_errors() {
         Ok(_) => panic!("nine terabytes were found"),
     }
 
+    // Of a sparse matrix with many rows split off it is their update that does not fit.
+    let (n, k) = (500_000, 20_000);
+    let (colptr, rows) = ((0..=n).collect(), (0..n as u32).collect());
+    let diagonal = Arc::new(Pattern::new(n, n, colptr, rows).expect("in order"));
+    let split = options(|o| {
+        o.ordering = "natural".to_owned();
+        o.dense_rows = DenseRows::Count(k);
+    });
+    let symbolic = Arc::new(analyse(&diagonal, &split).expect("analysis"));
+    let predicted = symbolic.predict(RunShape::of::<f64>(0, false));
+    assert_eq!(predicted.update_bytes, 8 * ((4 * n + k) * k + n));
+    let a = Csc::new(diagonal, vec![1.0; n]).expect("a value for each");
+    match factorize(&symbolic, &a, &[], 0, &run_options(2, false), &()) {
+        Err(SolveError::TooLarge { needed, .. }) => assert!(needed > 320_000_000_000),
+        Err(e) => panic!("{e}"),
+        Ok(_) => panic!("320 gigabytes were found"),
+    }
+
     let refused = |pattern: &Arc<Pattern>, o: &Options| match analyse(pattern, o) {
         Err(AnalyseError::TooLarge { what, count, limit }) => {
             assert!(count > limit);

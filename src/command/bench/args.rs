@@ -1,8 +1,9 @@
 //! The flags and the help of `treeqr bench`.
 
 use super::super::cli::{DeviceArgs, EXIT_CODES, TreeArgs};
-use super::super::input::{SchedulerChoice, SchedulersParser};
+use super::super::input::{Precision, SchedulerChoice, SchedulersParser};
 use super::super::limits::{Bound, count_bound, memory_bound};
+use super::variant::RankLook;
 use clap::Args;
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
@@ -21,6 +22,7 @@ use treeqr::solver::MemoryLimit;
   treeqr bench gallery:grid3d-20
   treeqr bench A.mtx.gz B.mtx --schedulers lws,prio --threads 1,2,4 --reps 9
   treeqr bench A.mtx --schedulers lws --memory-limit none,1.5x,1x --subtree-workers none,1
+  treeqr bench A.mtx --schedulers lws --precision double,mixed --rank on,off
   treeqr bench A.mtx --schedulers dmda,heteroprio --emulate-device cuda0:speed=8,memory=512MiB
   treeqr bench gallery:lp-6000 --threads 2 --csv -o runs.csv
   treeqr bench gallery:lp-6000 --json | jq '.matrices[].combinations[] | {{scheduler, median_s}}'
@@ -32,6 +34,10 @@ combination of a matrix and thread count is marked, and so are those that this m
 can't tell from it (rank-sum test, 5 %, divided by the number of comparisons). speedup is over the
 same combination on one thread, where that was run too. On a narrow page the range, iqr, GFlop/s and
 busy are left out, in this order, where there is no room.
+
+With --precision single or mixed the time is that of factorization and solve together, since mixed
+precision makes up in the solve for what it saves before; with several precisions there are no
+baselines, since each would need its own.
 
 Bounds with several values multiply: --memory-limit none,1x --window none,500 makes four of every
 scheduler. With --emulate-device all times are those of the emulated machine: wall time over how
@@ -122,9 +128,28 @@ pub struct BenchArgs {
     pub devices: DeviceChoice,
     #[command(flatten)]
     pub device: DeviceArgs,
-    /// Do not look at the rank: matrices that lack it take the time that they would take with it, and x is good for
-    /// nothing. Without, what their rank costs is in the times
-    #[arg(long)]
+    /// Precisions to be compared, as those of `treeqr solve`. A matrix with complex entries is computed with as such
+    #[arg(
+        long,
+        value_name = "double|single|mixed,...",
+        value_delimiter = ',',
+        default_value = "double",
+        hide_possible_values = true
+    )]
+    pub precision: Vec<Precision>,
+    /// Whether the rank is looked at: on, off, or both to be compared. With off, matrices that lack rank take the time that
+    /// they would take with it, and x is good for nothing; with on what their rank costs is in the times. Mixed precision
+    /// always looks
+    #[arg(
+        long,
+        value_name = "on|off,...",
+        value_delimiter = ',',
+        default_value = "on",
+        hide_possible_values = true
+    )]
+    pub rank: Vec<RankLook>,
+    /// The same as --rank off
+    #[arg(long, conflicts_with = "rank")]
     pub any_rank: bool,
     #[command(flatten)]
     pub tree: TreeArgs,

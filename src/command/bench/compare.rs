@@ -28,7 +28,7 @@ pub struct Compared {
     pub threads: usize,
     /// Which of the plan's.
     pub variant: usize,
-    /// Wall times of the factorization, sorted, in seconds.
+    /// Wall times of the factorization (with the solve, where the plan says so), sorted, in seconds.
     pub times_s: Vec<f64>,
     /// The run in the middle; of an even number the faster of the two.
     pub median_run: Sample,
@@ -103,14 +103,14 @@ fn combination(
         .filter(|s| s.purpose == Purpose::Measure)
         .filter(|s| s.scheduler == scheduler && s.threads == threads && s.variant == Some(variant))
         .collect();
-    mine.sort_by_key(|s| s.time);
+    mine.sort_by_key(|s| s.counted);
     let median_run = mine[(mine.len() - 1) / 2].clone();
     Compared {
         scheduler,
         threads,
         variant,
         speedup: None,
-        times_s: mine.iter().map(|s| s.time.as_secs_f64()).collect(),
+        times_s: mine.iter().map(|s| s.counted.as_secs_f64()).collect(),
         efficiency: measured.efficiency(&median_run.split, threads),
         peak_bytes: mine.iter().map(|s| s.peak_bytes).max().unwrap_or(0),
         median_run,
@@ -183,6 +183,9 @@ mod tests {
             variant: (purpose == Purpose::Measure).then_some(0),
             time_scale: 1.0,
             time: Duration::from_millis(ms),
+            solve: Duration::from_millis(1),
+            counted: Duration::from_millis(ms),
+            fallback: None,
             split: TimeSplit {
                 workers: 2,
                 wall_ns: ms * 1_000_000,

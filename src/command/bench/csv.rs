@@ -1,21 +1,21 @@
 //! The outcome as CSV: a line per run, units in the names of the columns, nothing where a value does not exist.
 
 use super::measure::{Measured, Purpose, Sample};
-use super::variant::AXES;
+use super::variant::{AXES, BOUNDS, NO_BOUND};
 use super::{Outcome, Plan};
 
 /// The names of the columns. More may come, at the end.
 pub const HEADER: &str = "matrix,rows,cols,entries,position,purpose,repetition,scheduler,threads,workers,\
 factorize_s,wall_s,tasks_s,runtime_s,idle_s,work_flop,speed_gflop_per_s,occupancy_ratio,peak_bytes,\
 tasks_count,efficiency_ratio,granularity_ratio,task_ratio,pipeline_ratio,runtime_ratio,dropped_records_count,\
-memory_limit,subtree_workers_count,window_count,sequential_peak_bytes,devices_count,time_scale_ratio";
+memory_limit,subtree_workers_count,window_count,sequential_peak_bytes,devices_count,time_scale_ratio,solve_s,precision,rank,fallback";
 
 /// The header and all runs. Matrices that failed have none.
 pub fn lines(plan: &Plan, outcomes: &[Outcome]) -> String {
     let mut text = format!("{HEADER}\n");
     for outcome in outcomes {
-        let a = &outcome.problem.loaded.matrix;
-        let matrix = quoted(&outcome.problem.source.to_string());
+        let a = outcome.problem.pattern();
+        let matrix = quoted(&outcome.problem.source().to_string());
         let matrix = format!("{matrix},{},{},{}", a.nrows(), a.ncols(), a.nnz());
         if let Ok((measured, _)) = &outcome.done {
             for sample in &measured.samples {
@@ -35,11 +35,13 @@ fn line(plan: &Plan, matrix: &str, s: &Sample, measured: &Measured) -> String {
         [e.product(), e.granularity, e.task, e.pipeline, e.runtime]
     });
     let factors = factors.map(|f| f.map_or(String::new(), |f| f.to_string()));
-    let bounds = AXES.map(|axis| {
-        let variant = s.variant.map(|number| &plan.variants[number]);
-        let text = variant.map_or("none", axis.text);
-        if text == "none" { "" } else { text }.to_owned()
-    });
+    let variant = s.variant.map(|number| &plan.variants[number]);
+    let told: Vec<&str> = AXES
+        .iter()
+        .map(|axis| variant.map_or(NO_BOUND, axis.text))
+        .map(|text| if text == NO_BOUND { "" } else { text })
+        .collect();
+    let (bounds, others) = told.split_at(BOUNDS);
     let devices = match s.purpose {
         Purpose::Measure => plan.devices.len() + plan.accelerators.len(),
         _ => 0,
@@ -68,6 +70,9 @@ fn line(plan: &Plan, matrix: &str, s: &Sample, measured: &Measured) -> String {
         s.sequential_peak_bytes.to_string(),
         devices.to_string(),
         s.time_scale.to_string(),
+        s.solve.as_secs_f64().to_string(),
+        others.join(","),
+        s.fallback.unwrap_or_default().to_owned(),
     ];
     cells.join(",")
 }

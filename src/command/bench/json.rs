@@ -2,7 +2,7 @@
 
 use super::compare::{Compared, Standing};
 use super::measure::{Measured, Purpose, Sample};
-use super::variant::Variant;
+use super::variant::{NO_BOUND, RankLook, Variant};
 use super::{Outcome, Plan};
 use serde_json::{Value, json};
 use treeqr::VERSION;
@@ -18,6 +18,7 @@ pub fn object(plan: &Plan, outcomes: &[Outcome]) -> Value {
         "reps": plan.reps,
         "warmup": plan.warmup,
         "baselines": plan.baselines,
+        "times_solve": plan.times_solve(),
         "variants": plan.variants.iter().map(variant).collect::<Vec<_>>(),
         "emulated_devices": plan.devices.iter().map(|d| json!({
             "name": d.name,
@@ -34,7 +35,8 @@ pub fn object(plan: &Plan, outcomes: &[Outcome]) -> Value {
             "streams": d.streams,
         })).collect::<Vec<_>>(),
         "options": {
-            "any_rank": plan.any_rank,
+            "any_rank": plan.variants.iter().all(|v| v.rank == RankLook::Off),
+
             "ordering": plan.options.ordering,
             "mb": plan.options.mb,
             "nb": plan.options.nb,
@@ -47,18 +49,20 @@ pub fn object(plan: &Plan, outcomes: &[Outcome]) -> Value {
 }
 
 fn variant(variant: &Variant) -> Value {
-    let text = |text: &str| (text != "none").then(|| text.to_owned());
+    let text = |text: &str| (text != NO_BOUND).then(|| text.to_owned());
     json!({
         "memory_limit": text(&variant.memory_limit.text),
         "subtree_workers": variant.subtree_workers.value,
         "window": variant.window.value,
+        "precision": variant.precision.name(),
+        "rank": variant.rank == RankLook::On,
     })
 }
 
 fn matrix(outcome: &Outcome) -> Value {
-    let a = &outcome.problem.loaded.matrix;
+    let a = outcome.problem.pattern();
     let mut object = json!({
-        "source": outcome.problem.source.to_string(),
+        "source": outcome.problem.source().to_string(),
         "matrix": {"rows": a.nrows(), "cols": a.ncols(), "nnz": a.nnz()},
         "error": null,
     });
@@ -112,6 +116,8 @@ fn run(sample: &Sample, measured: &Measured) -> Value {
         "variant": sample.variant,
         "workers": split.workers,
         "factorize_s": sample.time.as_secs_f64(),
+        "solve_s": sample.solve.as_secs_f64(),
+        "fallback": sample.fallback,
         "wall_s": seconds(split.wall_ns),
         "tasks_s": seconds(split.tasks_ns),
         "runtime_s": seconds(split.runtime_ns),

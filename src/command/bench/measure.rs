@@ -6,7 +6,7 @@
 
 use super::super::bar::Bar;
 use super::super::failure::Failure;
-use super::super::input::Problem;
+use super::super::input::{AnyProblem, Precision, Problem};
 use super::super::stop::Cancellable;
 use super::super::units::plural;
 use super::Plan;
@@ -17,7 +17,8 @@ use treeqr::profiling::TimeSplit;
 use treeqr::runtime::{BoundThread, CancelHandle, ModelStore, SchedulerEntry};
 use treeqr::solver::{AUTO, ORDERINGS};
 use treeqr::{
-    Config, FactorOptions, Options, Progress, Solution, Symbolic, analyse, solve_analysed,
+    Config, Csc, FactorOptions, FactorScalar, Fallback, MixedScalar, Options, Pattern, Progress,
+    RefineOptions, Run, Solution, Symbolic, analyse, solve_analysed, solve_mixed,
 };
 
 /// More rows and columns than any front has: nothing is cut.
@@ -61,6 +62,12 @@ pub struct Sample {
     pub variant: Option<usize>,
     /// Wall time of the factorization, on the emulated machine if there is one.
     pub time: Duration,
+    /// Wall time from the factors to x, refinement included.
+    pub solve: Duration,
+    /// What the run is judged by: the time of the factorization, or with that of the solve where the plan says so.
+    pub counted: Duration,
+    /// Why mixed precision factorized again, if it did.
+    pub fallback: Option<&'static str>,
     /// How many times slower than the emulated machine the run was; 1 where nothing is emulated. `time` and `split` are
     /// wall times over this.
     pub time_scale: f64,
@@ -120,6 +127,12 @@ impl Job<'_> {
         }
     }
 
+    /// That of the variant, or the one of all where it is to compare with.
+    fn precision(&self, plan: &Plan) -> Precision {
+        self.variant
+            .map_or(plan.variants[0].precision, |(_, variant)| variant.precision)
+    }
+
     fn options(&self, plan: &Plan, cancel: CancelHandle) -> FactorOptions {
         let mut options = FactorOptions {
             run: Config {
@@ -128,8 +141,8 @@ impl Job<'_> {
                 ..Config::with_threads(self.threads)
             },
             sequential: self.scheduler.is_none(),
-            // With a negative one nobody looks.
-            tolerance: plan.any_rank.then_some(-1.0),
+            // Of what is compared with, too, if it is one.
+            tolerance: plan.variants[0].tolerance(),
             ..FactorOptions::default()
         };
         if let Some(scheduler) = self.scheduler {
@@ -145,12 +158,90 @@ impl Job<'_> {
 }
 
 /// Makes all runs of `plan` on the matrix. The bar shows which one is under way.
-pub fn measure(problem: &Problem, plan: &Plan, bar: &Bar) -> Result<Measured, Failure> {
+pub fn measure(problem: &AnyProblem, plan: &Plan, bar: &Bar) -> Result<Measured, Failure> {
+    match problem {
+        AnyProblem::Real(problem) => measure_in(problem, plan, bar),
+        AnyProblem::Complex(problem) => measure_in(problem, plan, bar),
+    }
+}
+
+/// A in all precisions that are asked for.
+struct Matrices<'a, T: MixedScalar> {
+    double: &'a Csc<T>,
+    /// Made before any run.
+    single: Option<Csc<T::Single>>,
+}
+
+/// What a run leaves, x apart.
+struct Ran {
+    run: Run,
+    factorize_time: Duration,
+    solve_time: Duration,
+    fallback: Option<&'static str>,
+}
+
+impl<T: MixedScalar> Matrices<'_, T> {
+    /// Factorizes, and solves for b all ones.
+    fn run(
+        &self,
+        precision: Precision,
+        symbolic: &Arc<Symbolic>,
+        options: &FactorOptions,
+    ) -> Result<Ran, treeqr::Error> {
+        let progress = Progress::default();
+        match precision {
+            Precision::Double => plain(self.double, symbolic, options, &progress),
+            Precision::Single => {
+                let a = self.single.as_ref().expect("made where it is asked for");
+                plain(a, symbolic, options, &progress)
+            }
+            Precision::Mixed => {
+                let (a, refine) = (self.double, RefineOptions::default());
+                let b = vec![T::one(); a.nrows()];
+                let done = solve_mixed(symbolic, a, &b, 1, options, &refine, &progress)?;
+                let fallback = done.fallback.as_ref().map(Fallback::name);
+                Ok(ran(done.solution, fallback))
+            }
+        }
+    }
+}
+
+fn plain<T: FactorScalar>(
+    a: &Csc<T>,
+    symbolic: &Arc<Symbolic>,
+    options: &FactorOptions,
+    progress: &Progress,
+) -> Result<Ran, treeqr::Error> {
+    let b = vec![T::one(); a.nrows()];
+    let solution = solve_analysed(symbolic, a, &b, 1, options, progress)?;
+    Ok(ran(solution, None))
+}
+
+fn ran<T>(solution: Solution<T>, fallback: Option<&'static str>) -> Ran {
+    Ran {
+        run: solution.run,
+        factorize_time: solution.factorize_time,
+        solve_time: solution.solve_time,
+        fallback,
+    }
+}
+
+fn measure_in<T: MixedScalar>(
+    problem: &Problem<T>,
+    plan: &Plan,
+    bar: &Bar,
+) -> Result<Measured, Failure> {
     let about = |e: treeqr::Error| Failure::from(e).about(&problem.source);
-    let a = &problem.loaded.matrix;
-    let b = vec![1.0; a.nrows()];
+    let single = plan
+        .variants
+        .iter()
+        .any(|v| v.precision == Precision::Single);
+    let matrices = Matrices {
+        double: &problem.loaded.matrix,
+        single: single.then(|| problem.loaded.matrix.to_precision()),
+    };
     bar.phase("analysing");
-    let trees = analyses(problem, plan).map_err(about)?;
+    let trees = analyses(problem.loaded.matrix.pattern(), plan).map_err(about)?;
     let (baselines, combinations) = jobs(plan, &trees);
 
     let once = combinations.len();
@@ -166,11 +257,13 @@ pub fn measure(problem: &Problem, plan: &Plan, bar: &Bar) -> Result<Measured, Fa
         let name = format!("{}: {}", problem.source, job.name(plan));
         bar.runs(name, done, all);
         done += 1;
-        let progress = Progress::default();
         let options = job.options(plan, cancellable.handle());
         // Without a scheduler the work is done on this thread: it has to stay where a worker would.
         let _bound = options.sequential.then(BoundThread::as_first_worker);
-        solve_analysed(job.symbolic, a, &b, 1, &options, &progress).map_err(about)
+        let precision = job.precision(plan);
+        matrices
+            .run(precision, job.symbolic, &options)
+            .map_err(about)
     };
     for _ in 0..plan.warmup {
         let compared_with = (plan.baselines > 0).then_some(&baselines);
@@ -185,8 +278,8 @@ pub fn measure(problem: &Problem, plan: &Plan, bar: &Bar) -> Result<Measured, Fa
         let jobs = compared_with.into_iter().flatten();
         let turned = combinations[first..].iter().chain(&combinations[..first]);
         for job in jobs.chain(turned) {
-            let solution = run(*job)?;
-            samples.push(sample(job, repetition, samples.len(), &solution));
+            let ran = run(*job)?;
+            samples.push(sample(plan, job, repetition, samples.len(), &ran));
         }
     }
     cancellable.end()?;
@@ -234,8 +327,7 @@ struct Trees {
     whole: Option<Arc<Symbolic>>,
 }
 
-fn analyses(problem: &Problem, plan: &Plan) -> Result<Trees, treeqr::Error> {
-    let pattern = problem.loaded.matrix.pattern();
+fn analyses(pattern: &Arc<Pattern>, plan: &Plan) -> Result<Trees, treeqr::Error> {
     let mut options = plan.options.clone();
     let mut cut = Vec::with_capacity(plan.threads.len());
     for &threads in &plan.threads {
@@ -260,13 +352,14 @@ fn analyses(problem: &Problem, plan: &Plan) -> Result<Trees, treeqr::Error> {
     Ok(Trees { cut, whole })
 }
 
-fn sample(job: &Job<'_>, repetition: u32, position: usize, solution: &Solution<f64>) -> Sample {
-    let (run, summary) = (&solution.run, solution.run.summary());
+fn sample(plan: &Plan, job: &Job<'_>, repetition: u32, position: usize, ran: &Ran) -> Sample {
+    let (run, summary) = (&ran.run, ran.run.summary());
     let (stats, scale) = (run.stats(), run.stats().time_scale);
     let split = TimeSplit::of(&run.recording().runs[0]);
     let emulated = |ns: u64| (ns as f64 / scale).round() as u64;
     // What comes before the run is not in slow motion.
-    let before = solution.factorize_time.saturating_sub(stats.elapsed);
+    let before = ran.factorize_time.saturating_sub(stats.elapsed);
+    let time = before + stats.elapsed.div_f64(scale);
     Sample {
         purpose: job.purpose,
         repetition,
@@ -274,7 +367,13 @@ fn sample(job: &Job<'_>, repetition: u32, position: usize, solution: &Solution<f
         scheduler: stats.scheduler,
         threads: job.threads,
         variant: job.variant.map(|(number, _)| number),
-        time: before + stats.elapsed.div_f64(scale),
+        time,
+        solve: ran.solve_time,
+        counted: match plan.times_solve() {
+            true => time + ran.solve_time,
+            false => time,
+        },
+        fallback: ran.fallback,
         time_scale: scale,
         split: TimeSplit {
             workers: split.workers,

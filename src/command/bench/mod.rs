@@ -2,7 +2,7 @@
 //!
 //! | file | subject |
 //! | --- | --- |
-//! | `args`, `variant` | the flags; the bounds of a run that are compared |
+//! | `args`, `variant` | the flags; bounds, precisions and looks at the rank that are compared |
 //! | `measure` | the runs, interleaved, and what each leaves behind |
 //! | `compare` | runs into medians, spreads and efficiencies; the fastest, and who can't be told from it |
 //! | `statistics` | quantiles, and the rank-sum test |
@@ -22,7 +22,7 @@ pub use args::BenchArgs;
 
 use super::bar::Bar;
 use super::failure::Failure;
-use super::input::{Problem, chosen_schedulers, read_matrix};
+use super::input::{AnyProblem, Precision, chosen_schedulers};
 use super::{page, stop};
 use compare::Compared;
 use measure::Measured;
@@ -41,8 +41,6 @@ struct Plan {
     devices: Vec<DeviceSpec>,
     /// Real ones.
     accelerators: Vec<Accelerator>,
-    /// Whether matrices may lack rank.
-    any_rank: bool,
     reps: u32,
     warmup: u32,
     baselines: u32,
@@ -51,7 +49,7 @@ struct Plan {
 
 /// What became of one matrix.
 struct Outcome {
-    problem: Problem,
+    problem: AnyProblem,
     done: Result<(Measured, Vec<Compared>), Failure>,
 }
 
@@ -73,7 +71,7 @@ pub fn run(args: &BenchArgs) -> Result<(), Failure> {
     // A name that is wrong is to be known before hours of runs.
     let bar = Bar::new();
     bar.phase("reading");
-    let read = args.matrices.iter().map(read_matrix);
+    let read = args.matrices.iter().map(AnyProblem::read);
     let problems = read.collect::<Result<Vec<_>, _>>()?;
     drop(bar);
 
@@ -152,7 +150,27 @@ fn form(args: &BenchArgs) -> Result<Option<Form>, Failure> {
     }
 }
 
+impl Plan {
+    /// The one precision of all variants, if there is one.
+    fn precision(&self) -> Option<Precision> {
+        let first = self.variants[0].precision;
+        self.variants
+            .iter()
+            .all(|v| v.precision == first)
+            .then_some(first)
+    }
+
+    /// Whether the time of a run has the solve in it: single precision is as good as what has to be made up for it.
+    fn times_solve(&self) -> bool {
+        self.precision() != Some(Precision::Double)
+    }
+}
+
 fn plan(args: &BenchArgs) -> Result<Plan, Failure> {
+    let variants = variants(args);
+    let one_precision = variants
+        .iter()
+        .all(|v| v.precision == variants[0].precision);
     let mut threads: Vec<usize> = args.threads.iter().map(|&t| t.into()).collect();
     threads.sort_unstable();
     threads.dedup();
@@ -168,14 +186,13 @@ fn plan(args: &BenchArgs) -> Result<Plan, Failure> {
         threads,
         reps: args.reps,
         warmup: args.warmup,
-        // A machine that is not this one is not measured by one of this one's processors.
-        baselines: if args.emulate_device.is_empty() && accelerators.is_empty() {
+        // A machine that is not this one is not measured by one of this one's processors, nor one precision by another.
+        baselines: if args.emulate_device.is_empty() && accelerators.is_empty() && one_precision {
             args.baselines.min(args.reps)
         } else {
             0
         },
-        variants: variants(&args.memory_limit, &args.subtree_workers, &args.window),
-        any_rank: args.any_rank,
+        variants,
         devices: args.emulate_device.clone(),
         accelerators,
         options: args.tree.options(1)?,

@@ -1,6 +1,6 @@
 //! The outcome as a table of at most 100 columns: a block per matrix, a group of lines per number of threads.
 
-use super::super::input::Problem;
+use super::super::input::AnyProblem;
 use super::super::page::{NAME, Page, TITLE, WARN, WORK, table_width};
 use super::super::units::{count, plural, si, time};
 use super::Plan;
@@ -37,7 +37,7 @@ pub fn head(plan: &Plan, matrices: usize) -> String {
     );
     let mut what = vec![plural(matrices, "matrix", "matrices"), schedulers, threads];
     if plan.variants.len() > 1 {
-        what.push(plural(plan.variants.len(), "bound", "bounds"));
+        what.push(plural(plan.variants.len(), "variant", "variants"));
     }
     let mut page = Page::default();
     page.title("Bench", &what.join(", "));
@@ -52,11 +52,14 @@ pub fn head(plan: &Plan, matrices: usize) -> String {
     ));
     let same = AXES.iter().filter(|axis| {
         let differs = varying(&plan.variants).any(|other| other.name == axis.name);
-        !differs && (axis.text)(&plan.variants[0]) != "none"
+        !differs && (axis.text)(&plan.variants[0]) != axis.usual
     });
     let same = words(&plan.variants[0], same);
     if !same.is_empty() {
         page.indented_by_two(&format!("with {}", listed(&same)));
+    }
+    if plan.times_solve() {
+        page.indented_by_two("times are those of factorization and solve");
     }
     for device in &plan.devices {
         page.plain(&format!("  {WARN}emulated{WARN:#} {}", described(device)));
@@ -96,7 +99,7 @@ fn described(device: &DeviceSpec) -> String {
 }
 
 /// The block of a matrix.
-pub fn matrix(plan: &Plan, problem: &Problem, measured: &Measured, all: &[Compared]) -> String {
+pub fn matrix(plan: &Plan, problem: &AnyProblem, measured: &Measured, all: &[Compared]) -> String {
     let mut page = Page::default();
     page.gap();
     describe(&mut page, problem, measured, all);
@@ -144,6 +147,10 @@ fn columns(plan: &Plan, all: &[Compared]) -> Vec<Column> {
     }
     let median = cells(&|one| times.text(one.median_s()));
     columns.push(Column::new("median", times.unit, median).look(Look::OfTheLine));
+    if plan.times_solve() {
+        let solve = cells(&|one| times.text(one.median_run.solve.as_secs_f64()));
+        columns.push(Column::new("solve", times.unit, solve));
+    }
     let range = cells(&|one| {
         let (min, max) = one.range_s();
         format!("{} – {}", times.text(min), times.text(max))
@@ -182,9 +189,9 @@ fn columns(plan: &Plan, all: &[Compared]) -> Vec<Column> {
     columns
 }
 
-fn describe(page: &mut Page, problem: &Problem, measured: &Measured, all: &[Compared]) {
+fn describe(page: &mut Page, problem: &AnyProblem, measured: &Measured, all: &[Compared]) {
     let s = &measured.symbolic;
-    page.plain(&format!("{TITLE}{}{TITLE:#}", problem.source));
+    page.plain(&format!("{TITLE}{}{TITLE:#}", problem.source()));
     let flops = all[0].median_run.flops;
     page.plain(&format!(
         "  {} x {}, {}, {}, {}",
@@ -261,14 +268,24 @@ fn notes(page: &mut Page, plan: &Plan, measured: &Measured, all: &[Compared]) {
             count(dropped)
         ));
     }
+    let mut fallbacks: Vec<_> = measured.samples.iter().filter_map(|s| s.fallback).collect();
+    fallbacks.sort_unstable();
+    fallbacks.dedup();
+    for why in fallbacks {
+        page.plain(&format!(
+            "  {WARN}mixed precision was factorized again in double{WARN:#} ({why})"
+        ));
+    }
     let compared_with = |s: &&super::measure::Sample| s.purpose == Purpose::Coarsest;
     if measured.samples.iter().filter(compared_with).count() == 0 {
         page.indented_by_two(if !plan.accelerators.is_empty() {
             "no runs to compare with beside devices: no e, gran and task"
-        } else if plan.devices.is_empty() {
-            "no runs to compare with (--baselines 0): no e, gran and task"
-        } else {
+        } else if !plan.devices.is_empty() {
             "no runs to compare with on an emulated machine: no e, gran and task"
+        } else if plan.precision().is_none() {
+            "no runs to compare with in several precisions: no e, gran and task"
+        } else {
+            "no runs to compare with (--baselines 0): no e, gran and task"
         });
     }
 }

@@ -3,15 +3,15 @@
 use super::super::dense;
 use super::Outcome;
 use serde_json::{Value, json};
+use treeqr::VERSION;
 use treeqr::runtime::DeviceStats;
 use treeqr::solver::Priorities;
-use treeqr::{Fallback, RankCheck, Refinement, VERSION};
 
 impl Outcome {
     /// The object.
     pub fn json(&self) -> Value {
         let s = &self.symbolic;
-        let (run, quality) = (&self.run, &self.verdict.worst);
+        let run = &self.run;
         let (stats, predicted, summary) = (run.stats(), run.prediction(), &self.summary);
         let codelets: Vec<_> = summary
             .codelets
@@ -47,12 +47,7 @@ impl Outcome {
                 "nnz": self.terms.nnz,
             },
             "source": self.source.to_string(),
-            "rhs": {
-                "source": self.rhs.source.as_ref().map_or("ones".to_owned(), ToString::to_string),
-                "cols": self.rhs.ncols,
-                "split": self.rhs.split,
-            },
-
+            "rhs": self.rhs.json(),
             "problem": s.problem().name(),
             "ordering": s.ordering(),
             "ordering_why": s.ordering_why(),
@@ -76,10 +71,6 @@ impl Outcome {
             "machine_gflops": self.peak,
             "peak_bytes": stats.peak_bytes,
             "predicted_peak_bytes": predicted.peak_bytes,
-            "solution_norm": quality.solution_norm,
-            "residual_norm": quality.residual_norm,
-            "normal_residual": quality.normal_residual,
-            "consistent": quality.consistent,
             "tasks": stats.tasks,
             "priorities": {
                 "by": match run.priorities().by {
@@ -111,9 +102,6 @@ impl Outcome {
         object["dense_columns"] = dense::columns_json(s);
         object["scalar"] = self.scalar.into();
         object["precision"] = self.precision.name().into();
-        object["refinement"] = self.refinement.as_ref().map(refinement).into();
-        object["fallback"] = self.fallback.as_ref().map(Fallback::name).into();
-        object["r_squared"] = self.r_squared.into();
         object["weights"] = self.terms.weights.as_ref().map(ToString::to_string).into();
         object["damping"] = self.terms.damping.into();
         object["scaled_columns"] = self.terms.scale_columns.into();
@@ -121,66 +109,13 @@ impl Outcome {
         object["factors"] = if keeps_q { "qr" } else { "r" }.into();
         object["factor_bytes"] = predicted.factor_bytes.into();
         object["version"] = VERSION.into();
-        if let (Value::Object(object), Value::Object(rank)) = (&mut object, self.rank_json()) {
-            object.extend(rank);
+        let saved = self.saved.as_ref();
+        object["saved_factors"] = saved.map(|(path, _)| path.to_string_lossy()).into();
+        if let Value::Object(object) = &mut object {
+            object.extend(self.answer.json());
         }
         object
     }
-
-    fn rank_json(&self) -> Value {
-        let rank = &self.rank.rank;
-        let condition = self.verdict.condition.or(rank.condition);
-        json!({
-            "rank": rank.rank,
-            "rank_tolerance": rank.tolerance,
-            "dead_columns": rank.dead.iter().map(|j| j + 1).collect::<Vec<_>>(),
-            "dropped_norm": rank.dropped_norm,
-            "smallest_pivot": rank.smallest_pivot.is_finite().then_some(rank.smallest_pivot),
-            "doubtful_pivots": rank.doubtful,
-            "rank_tolerance_raised_from": rank.raised_from,
-            "condition_estimate": condition.filter(|c| c.is_finite()),
-            "rank_check": self.rank.check.as_ref().map(rank_check),
-            "solution": self.rank.solution(),
-            "sentence": self.verdict.sentence(&self.doubts()).1,
-            "warnings": self.warnings(),
-        })
-    }
-}
-
-/// What singular values say of the rank.
-fn rank_check(check: &RankCheck) -> Value {
-    json!({
-        "verdict": check.verdict.name(),
-        "singular_values": check.small.values,
-        "relative_errors": finite(&check.small.relative_errors),
-        "not_above_tolerance": check.below,
-        "rounds": check.small.rounds,
-    })
-}
-
-fn finite(values: &[f64]) -> Vec<Option<f64>> {
-    let finite = |&v: &f64| v.is_finite().then_some(v);
-    values.iter().map(finite).collect()
-}
-
-/// The steps of every right-hand side.
-fn refinement(refinement: &Refinement) -> Value {
-    let columns = refinement.columns.iter().map(|column| {
-        json!({
-            "end": column.end.name(),
-            "corrections": column.corrections,
-            "residuals": column.steps.iter().map(|s| s.residual).collect::<Vec<_>>(),
-            "correction_sizes": column.steps.iter().map(|s| s.correction).collect::<Vec<_>>(),
-        })
-    });
-    json!({
-        "method": refinement.method.name(),
-        "succeeded": refinement.succeeded(),
-        "corrections": refinement.corrections(),
-        "condition": refinement.condition,
-        "isometry": refinement.isometry,
-        "columns": columns.collect::<Vec<_>>(),
-    })
 }
 
 /// What a device did.

@@ -4,11 +4,14 @@
 //! | --- | --- |
 //! | `numbers` | real or complex, and in which precision |
 //! | `work` | the steps, for any scalar |
-//! | `verdict` | how good x is |
+//! | `verdict`, `rank`, `answer` | how good x is, what there is to be said of the rank, and both told |
 //! | `report`, `json` | the outcome told |
+//! | `loaded` | `--factors`: the way from factors in a file to x |
 //! | `trace` | `--trace` and `--report` |
 
+mod answer;
 mod json;
+mod loaded;
 mod numbers;
 mod rank;
 mod report;
@@ -19,23 +22,23 @@ mod work;
 use super::cli::SolveArgs;
 use super::failure::Failure;
 use super::input::Precision;
-use super::{page, stop};
-use rank::RankReport;
+use super::page::{self, Page};
+use super::stop;
+use super::units::count;
+use answer::Answer;
+use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use treeqr::matrices::Source;
 use treeqr::profiling::Summary;
-use treeqr::{Fallback, Refinement, Run, Symbolic};
-use verdict::Verdict;
+use treeqr::{Run, Symbolic};
 
 /// All that the summary and the JSON tell.
 struct Outcome {
     source: Source,
     rhs: RhsFacts,
     terms: TermFacts,
-    /// Where b is data.
-    r_squared: Option<f64>,
     /// Of x.
     scalar: &'static str,
     precision: Precision,
@@ -43,17 +46,16 @@ struct Outcome {
     run: Run,
     factorize_time: Duration,
     solve_time: Duration,
-    refinement: Option<Refinement>,
-    fallback: Option<Fallback>,
+    answer: Answer,
     summary: Summary,
-    verdict: Verdict,
-    rank: RankReport,
     read: Duration,
     analysed: Duration,
     total: Duration,
     /// GFlop/s of the machine's matrix product.
     peak: f64,
     output: Option<PathBuf>,
+    /// The file of the factors, and its size.
+    saved: Option<(PathBuf, u64)>,
     /// The trace and the page that were written.
     kept: trace::Kept,
 }
@@ -66,6 +68,33 @@ struct RhsFacts {
     ncols: usize,
     /// Complex with a real A: then each is solved as two real ones.
     split: bool,
+}
+
+impl RhsFacts {
+    /// The row of the page.
+    fn row(&self, page: &mut Page) {
+        let b = match &self.source {
+            None => format!("all ones ({}), since no --rhs was given", count(self.nrows)),
+            Some(source) => match self.ncols {
+                1 => source.to_string(),
+                n => format!("{source}, {n} columns"),
+            },
+        };
+        let split = match self.split {
+            true => "; complex, solved as two real right-hand sides each",
+            false => "",
+        };
+        page.row("b", &format!("{b}{split}"));
+    }
+
+    /// The keys.
+    fn json(&self) -> Value {
+        json!({
+            "source": self.source.as_ref().map_or("ones".to_owned(), ToString::to_string),
+            "cols": self.ncols,
+            "split": self.split,
+        })
+    }
 }
 
 /// What was minimised besides, and the matrix without it.
@@ -81,6 +110,9 @@ struct TermFacts {
 /// Solves, writes x, and tells how it went.
 pub fn run(args: &SolveArgs) -> Result<(), Failure> {
     stop::watch();
+    if let Some(path) = &args.factors {
+        return loaded::run(path, args);
+    }
     let outcome = numbers::solve(args)?;
     page::print(&if args.json {
         format!("{:#}\n", outcome.json())
@@ -90,41 +122,6 @@ pub fn run(args: &SolveArgs) -> Result<(), Failure> {
 }
 
 impl Outcome {
-    /// What should not go unnoticed.
-    fn warnings(&self) -> Vec<String> {
-        let mut warnings = self.rank.warnings();
-        if let Some(failure) = self.run.device_failure() {
-            warnings.push(format!(
-                "Device {failure}: everything was computed again on the CPU."
-            ));
-        }
-        warnings.extend(self.verdict.warning());
-        if self.refinement_failed() {
-            warnings.push("Refinement did not come to its end.".to_owned());
-        }
-        warnings
-    }
-
-    /// The same as half sentences.
-    fn doubts(&self) -> Vec<&'static str> {
-        let doubts = [
-            (self.rank.in_doubt(), "the rank is in doubt"),
-            (self.rank.is_large(), "x is large"),
-            (self.verdict.warning().is_some(), "A is ill-conditioned"),
-            (
-                self.refinement_failed(),
-                "refinement did not come to its end",
-            ),
-        ];
-        let said = doubts.into_iter().filter(|(holds, _)| *holds);
-        said.map(|(_, words)| words).collect()
-    }
-
-    fn refinement_failed(&self) -> bool {
-        let ended = self.refinement.as_ref().is_none_or(Refinement::succeeded);
-        self.fallback.is_none() && !ended
-    }
-
     /// Flops over the time of the factorization.
     fn gflops(&self) -> f64 {
         self.summary.flops as f64 / self.factorize_time.as_secs_f64() / 1e9

@@ -8,6 +8,7 @@ use super::super::failure::Failure;
 use super::super::input::Precision;
 use super::Outcome;
 use super::work::{Numbers, Solved, Task, solve_in};
+use std::ffi::OsString;
 use std::time::Instant;
 use treeqr::matrices::Source;
 use treeqr::{
@@ -22,7 +23,11 @@ pub fn solve(args: &SolveArgs) -> Result<Outcome, Failure> {
             "--rank-check needs R in the precision of x, which --precision mixed does not have";
         return Err(Failure::input(message).hint("--precision double"));
     }
-    let complex = Source::from(args.matrix.clone()).is_complex();
+    if args.save_factors.is_some() && args.precision == Precision::Mixed {
+        let message = "--save-factors saves R and Q, and --precision mixed keeps no Q";
+        return Err(Failure::input(message).hint("--precision double, or single"));
+    }
+    let complex = Source::from(matrix_of(args).clone()).is_complex();
     let rhs = args.rhs.clone().map(Source::from);
     let split = !complex && rhs.is_some_and(|rhs| rhs.is_complex());
     match (args.precision, complex, split) {
@@ -38,11 +43,16 @@ pub fn solve(args: &SolveArgs) -> Result<Outcome, Failure> {
     }
 }
 
+/// The word for the matrix. Without --factors there is one.
+pub fn matrix_of(args: &SolveArgs) -> &OsString {
+    args.matrix.as_ref().expect("clap asks for it")
+}
+
 /// Singular values that a rank is held against.
-const CHECKED: usize = 6;
+pub const CHECKED: usize = 6;
 
 /// A in T, b and x in X, and all in one precision.
-struct InOne<T, X>(std::marker::PhantomData<(T, X)>);
+pub struct InOne<T, X>(std::marker::PhantomData<(T, X)>);
 
 /// A in T, b and x in X, factorized in single precision.
 struct InTwo<T, X>(std::marker::PhantomData<(T, X)>);
@@ -71,6 +81,9 @@ impl<T: FactorScalar, X: Scalar> Numbers for InOne<T, X> {
             let check = task.rank_check;
             let check = check.then(|| factors.rank_check(CHECKED, &solve));
             let check = check.transpose()?;
+            if let Some(output) = task.save.take() {
+                output.write_with(|mut out| factors.save(&mut out))?;
+            }
             let taken = begin.elapsed();
             let refinement = if task.refine {
                 let scaled = Scaled::evenly(a);

@@ -4,7 +4,7 @@ use super::super::analyse::{describe, describe_tree};
 use super::super::bars::{bar, split};
 use super::super::input::Precision;
 use super::super::page::{FAINT, Page, TITLE, WARN, WORK};
-use super::super::units::{count, norm, percent, plural, si, three, time};
+use super::super::units::{count, percent, plural, si, three, time};
 use super::Outcome;
 use std::time::Duration;
 use treeqr::profiling::WorkerSummary;
@@ -35,7 +35,7 @@ impl Outcome {
         page.gap();
         self.workers(&mut page);
         page.gap();
-        self.refined(&mut page);
+        self.answer.refined(&mut page);
         self.x(&mut page);
         page.text()
     }
@@ -44,21 +44,7 @@ impl Outcome {
         let symbolic = &self.symbolic;
         describe(page, symbolic);
         self.terms(page);
-        let b = match &self.rhs.source {
-            None => format!(
-                "all ones ({}), since no --rhs was given",
-                count(self.rhs.nrows)
-            ),
-            Some(source) => match self.rhs.ncols {
-                1 => source.to_string(),
-                n => format!("{source}, {n} columns"),
-            },
-        };
-        let split = match self.rhs.split {
-            true => "; complex, solved as two real right-hand sides each",
-            false => "",
-        };
-        page.row("b", &format!("{b}{split}"));
+        self.rhs.row(page);
         if self.scalar != "f64" || self.precision != Precision::Double {
             page.row("Numbers", &self.numbers());
         }
@@ -83,7 +69,7 @@ impl Outcome {
 
     /// The scalar, and how the precisions share the work.
     fn numbers(&self) -> String {
-        let how = match (self.precision, &self.fallback) {
+        let how = match (self.precision, &self.answer.fallback) {
             (Precision::Mixed, None) => ", factorized in single precision and refined",
             (Precision::Mixed, Some(_)) => ", factorized in double precision at last",
             _ => "",
@@ -95,24 +81,6 @@ impl Outcome {
             _ => "complex, single precision",
         };
         format!("{} ({field}){how}", self.scalar)
-    }
-
-    /// How x was refined, or why that failed.
-    fn refined(&self, page: &mut Page) {
-        if let Some(refinement) = &self.refinement
-            && let Some(column) = refinement.columns.iter().max_by_key(|c| c.corrections)
-        {
-            let sizes = column.steps.iter().map(|s| format!("{:.0e}", s.correction));
-            let steps = plural(refinement.corrections(), "correction", "corrections");
-            let sizes: Vec<_> = sizes.collect();
-            page.prose("Refined", &format!("{steps}: {}", sizes.join(", ")));
-        }
-        if let Some(why) = &self.fallback {
-            page.row(
-                "",
-                &format!("{WARN}factorized again in double{WARN:#}: {why}"),
-            );
-        }
     }
 
     fn times(&self, page: &mut Page) {
@@ -199,6 +167,10 @@ impl Outcome {
     /// What ran where; what was emulated is said before any figure that depends on it is believed.
     fn devices(&self, page: &mut Page) {
         let stats = self.run.stats();
+        if let Some(failure) = self.run.device_failure() {
+            let text = format!("{failure}; {WARN}everything was computed again on the CPU{WARN:#}");
+            page.prose("Device", &text);
+        }
         for device in &stats.devices {
             let link = &device.link;
             let word = if device.emulated { ", emulated" } else { "" };
@@ -300,47 +272,13 @@ impl Outcome {
     }
 
     fn x(&self, page: &mut Page) {
-        let q = &self.verdict.worst;
-        let each = match self.rhs.ncols {
-            1 => String::new(),
-            n => format!("   {FAINT}the largest of {} columns{FAINT:#}", count(n)),
-        };
-        let relative = if q.consistent {
-            "‖r‖ / (‖A‖ ‖x‖ + ‖b‖)"
-        } else {
-            "‖Aᵀr‖ / (‖A‖ ‖r‖)"
-        };
-        if self.rank.is_remarkable() {
-            let rank = &self.rank.rank;
-            let all = rank.rank + rank.dead.len();
-            let mut text = format!("{} of {}", count(rank.rank), count(all));
-            if !rank.is_full() {
-                text += &format!(", ‖dropped‖ {}", norm_short(rank.dropped_norm));
-            }
-            text += &format!(
-                ", smallest pivot {}, tolerance {}",
-                norm_short(rank.smallest_pivot),
-                norm_short(rank.tolerance)
-            );
-            page.row("Rank", &text);
-            if let Some(checked) = self.rank.checked() {
-                page.row("", &checked);
-            }
-        }
-        let mut figure = |label, what: &str, value: &str, end: &str| {
-            page.row(label, &format!("{what:<22} {TITLE}{value}{TITLE:#}{end}"));
-        };
-        figure("x", "‖x‖", &norm(q.solution_norm), &each);
-        figure("", "‖r‖, r = b − A x", &norm(q.residual_norm), "");
-        if let Some(condition) = self.verdict.condition {
-            figure("", "condition of A, about", &norm_short(condition), "");
-        }
-        if let Some(r_squared) = self.r_squared {
-            figure("", "R²", &format!("{r_squared:.6}"), "");
-        }
-        figure("", relative, &norm_short(q.normal_residual), "");
+        self.answer.figures(page, self.rhs.ncols);
         if let Some(path) = &self.output {
             page.row("", &format!("{:<22} {}", "written to", path.display()));
+        }
+        if let Some((path, bytes)) = &self.saved {
+            let size = si(*bytes as f64, "B");
+            page.row("factors", &format!("{:<22} {}", size, path.display()));
         }
         if let Some((path, manifest)) = &self.kept.traced {
             let bytes: u64 = manifest.tables.iter().map(|table| table.bytes).sum();
@@ -352,28 +290,12 @@ impl Outcome {
             page.row("report", &format!("{:<22} {}", size, path.display()));
         }
         page.gap();
-        let (style, sentence) = self.verdict.sentence(&self.doubts());
-        page.sentence(style, &sentence);
-        if let Some(sentence) = self.rank.sentence() {
-            page.sentence(WARN, &sentence);
-        }
-        for warning in self.warnings() {
-            page.sentence(WARN, &warning);
-        }
+        self.answer.sentences(page);
     }
 }
 
 fn ratio(part: Duration, whole: Duration) -> f64 {
     part.as_secs_f64() / whole.as_secs_f64().max(1e-9)
-}
-
-/// Two digits are enough to judge.
-fn norm_short(x: f64) -> String {
-    if x == 0.0 {
-        "0".to_owned()
-    } else {
-        format!("{x:.1e}")
-    }
 }
 
 /// A bar of what workers did, and the parts in figures.

@@ -40,6 +40,8 @@ pub struct Verdict {
     left: f64,
     usable: f64,
     unit: f64,
+    /// Whether there was an A to compute residuals with.
+    knows_residual: bool,
     /// The estimate of the condition number, where there is one.
     pub condition: Option<f64>,
     pub minimised: Minimised,
@@ -64,6 +66,29 @@ impl<T: Scalar> Asked<'_, T> {
 }
 
 impl Verdict {
+    /// Of no right-hand side.
+    fn nothing<T: Scalar>(problem: Problem, full_rank: bool) -> Self {
+        let unit = <T::Real as RealScalar>::EPSILON.to_f64();
+        Verdict {
+            problem,
+            full_rank,
+            worst: Quality {
+                solution_norm: 0.0,
+                residual_norm: 0.0,
+                normal_residual: 0.0,
+                consistent: true,
+            },
+            excess: 0.0,
+            growth: 0.0,
+            left: 0.0,
+            usable: USABLE * unit.sqrt(),
+            unit,
+            knows_residual: true,
+            condition: None,
+            minimised: Minimised::Residual,
+        }
+    }
+
     /// Looks at every column of x. O(nnz) each.
     pub fn of<T: Scalar>(
         problem: Problem,
@@ -79,23 +104,7 @@ impl Verdict {
         };
         let norm_a = a.norm_frobenius().to_f64();
         let unit = <T::Real as RealScalar>::EPSILON.to_f64();
-        let mut verdict = Verdict {
-            problem,
-            full_rank,
-            worst: Quality {
-                solution_norm: 0.0,
-                residual_norm: 0.0,
-                normal_residual: 0.0,
-                consistent: true,
-            },
-            excess: 0.0,
-            growth: 0.0,
-            left: 0.0,
-            usable: USABLE * unit.sqrt(),
-            unit,
-            condition: None,
-            minimised: Minimised::Residual,
-        };
+        let mut verdict = Verdict::nothing::<T>(problem, full_rank);
         for k in 0..b.ncols() {
             let q = judge(a, x.col(k), b.col(k));
             let norm_b = norm2(b.col(k)).to_f64();
@@ -119,6 +128,20 @@ impl Verdict {
             worst.consistent &= q.consistent;
         }
         verdict
+    }
+
+    /// Of x alone, where there is no A to compute residuals with.
+    pub fn without_matrix<T: Scalar>(problem: Problem, full_rank: bool, x: &Dense<T>) -> Self {
+        let mut verdict = Verdict::nothing::<T>(problem, full_rank);
+        let norms = (0..x.ncols()).map(|k| norm2(x.col(k)).to_f64());
+        verdict.worst.solution_norm = norms.fold(0.0, f64::max);
+        verdict.knows_residual = false;
+        verdict
+    }
+
+    /// Whether there was an A.
+    pub fn knows_residual(&self) -> bool {
+        self.knows_residual
     }
 
     /// Norms are those of x and of the weighted residual; what is orthogonal to what stays as it is.
@@ -177,6 +200,16 @@ impl Verdict {
             [one] => (*one).to_owned(),
             [before @ .., last] => format!("{} and {last}", before.join(", ")),
         };
+        if !self.knows_residual {
+            let but = match doubts.as_str() {
+                "" => String::new(),
+                doubts => format!(", but {doubts}"),
+            };
+            let style = if but.is_empty() { WORK } else { WARN };
+            let text =
+                format!("Solved with the factors{but}. Without A the residual is not known.");
+            return (style, text);
+        }
         if self.excess <= 1.0 && !doubts.is_empty() {
             let text = format!("Solved, but {doubts}: {what}, up to rounding.");
             (WARN, text)

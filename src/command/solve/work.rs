@@ -5,12 +5,16 @@ use super::super::cli::SolveArgs;
 use super::super::failure::Failure;
 use super::super::input::{read_matrix, read_rhs, read_weights};
 use super::super::{peak, stop};
+use super::answer::Answer;
+use super::numbers::matrix_of;
 use super::rank::RankReport;
 use super::verdict::{Asked, Minimised, Verdict};
 use super::{Outcome, RhsFacts, TermFacts, trace};
+use std::cell::Cell;
+use std::fs;
 use std::sync::Arc;
 use std::time::Instant;
-use treeqr::matrices::RealScalar;
+use treeqr::matrices::{Output, RealScalar};
 use treeqr::profiling::trace::Status;
 use treeqr::{
     Csc, Dense, Error, FactorOptions, FactorScalar, Fallback, Posed, Progress, RankCheck,
@@ -41,6 +45,8 @@ pub struct Task<'a, T> {
     pub refine: bool,
     /// Whether the rank is to be held against singular values.
     pub rank_check: bool,
+    /// Where the factors go, until they are there.
+    pub save: Cell<Option<Output>>,
 }
 
 /// What came of it.
@@ -58,15 +64,16 @@ pub fn solve_in<N: Numbers>(args: &SolveArgs) -> Result<Outcome, Failure> {
     let options = args.analysis.options()?;
     trace::check(args)?;
     let output = stop::output(args.output.as_ref())?;
+    let save = stop::output(args.save_factors.as_ref())?;
     let mut factor = args.run.options(args.analysis.threads.into());
     factor.tolerance = args.rank_tolerance;
     factor.deficient = args.solution.into();
-    factor.keep_q = args.keep_q;
+    factor.keep_q = args.keep_q || save.is_some();
 
     let bar = Bar::new();
     bar.phase("reading");
     let begin = Instant::now();
-    let problem = read_matrix::<N::Matrix>(&args.matrix)?;
+    let problem = read_matrix::<N::Matrix>(matrix_of(args))?;
     let a = &problem.loaded.matrix;
     let rhs = read_rhs::<N::Vector>(args.rhs.as_ref(), &problem.source, a.nrows())?;
     let weights = args.weights.as_ref().map(read_weights).transpose()?;
@@ -114,6 +121,7 @@ pub fn solve_in<N: Numbers>(args: &SolveArgs) -> Result<Outcome, Failure> {
         b: &b,
         refine: args.refine,
         rank_check: args.rank_check,
+        save: Cell::new(save),
     };
     let solved = N::solve(&task, &factor, &progress);
     let mut steps = trace::Steps {
@@ -191,6 +199,10 @@ pub fn solve_in<N: Numbers>(args: &SolveArgs) -> Result<Outcome, Failure> {
         check: rank_check,
     };
     let total = begin.elapsed();
+    let saved = args.save_factors.clone().map(|path| {
+        let bytes = fs::metadata(&path).map_or(0, |file| file.len());
+        (path, bytes)
+    });
 
     if let Some(output) = output {
         bar.phase("writing");
@@ -227,7 +239,13 @@ pub fn solve_in<N: Numbers>(args: &SolveArgs) -> Result<Outcome, Failure> {
             ncols: a.ncols(),
             nnz: a.nnz(),
         },
-        r_squared,
+        answer: Answer {
+            verdict,
+            rank,
+            refinement,
+            fallback,
+            r_squared,
+        },
         source: problem.source,
         scalar: N::Vector::NAME,
         precision: args.precision,
@@ -235,27 +253,24 @@ pub fn solve_in<N: Numbers>(args: &SolveArgs) -> Result<Outcome, Failure> {
         run,
         factorize_time,
         solve_time,
-        refinement,
-        fallback,
         summary,
-        verdict,
-        rank,
         read,
         analysed,
         total,
         peak,
         output: args.output.clone(),
+        saved,
         kept,
     })
 }
 
 /// Whether b is complex and A is not.
-fn split<N: Numbers>() -> bool {
+pub fn split<N: Numbers>() -> bool {
     N::Vector::IS_COMPLEX && !N::Matrix::IS_COMPLEX
 }
 
 /// b in the numbers of A: all real parts, then all imaginary parts where it is split.
-fn parts<N: Numbers>(b: &Dense<N::Vector>) -> Dense<N::Matrix> {
+pub fn parts<N: Numbers>(b: &Dense<N::Vector>) -> Dense<N::Matrix> {
     let number = |re: f64, im: f64| N::Matrix::from_f64(re, im);
     let each = || {
         b.values()
@@ -272,7 +287,7 @@ fn parts<N: Numbers>(b: &Dense<N::Vector>) -> Dense<N::Matrix> {
 }
 
 /// x from its parts.
-fn whole<N: Numbers>(x: Vec<N::Matrix>, nrows: usize, ncols: usize) -> Dense<N::Vector> {
+pub fn whole<N: Numbers>(x: Vec<N::Matrix>, nrows: usize, ncols: usize) -> Dense<N::Vector> {
     let (first, second) = x.split_at(nrows * ncols);
     let values = first.iter().enumerate().map(|(k, v)| {
         let im = second.get(k).map_or(v.im().to_f64(), |im| im.re().to_f64());
