@@ -97,7 +97,6 @@ impl Outcome {
         });
         // One call of the macro can't hold them all.
         object["device_failure"] = run.device_failure().into();
-        object["device_failure"] = run.device_failure().into();
         object["dense_rows"] = dense::rows_json(s);
         object["dense_columns"] = dense::columns_json(s);
         object["scalar"] = self.scalar.into();
