@@ -63,6 +63,16 @@ count-instructions *arguments:
     cargo test --workspace --no-run
     python3 benches/instructions/count.py target/debug {{arguments}}
 
+# Kernels and factorizations on a CUDA device, in less than ten minutes; files in target/device
+bench-device seconds="540":
+    benches/device.sh {{seconds}}
+
+# Compiles the device kernels by NVRTC and writes the PTX that is shipped (kernels/cuda/build.py)
+ptx:
+    python3 -m venv target/nvrtc-venv
+    target/nvrtc-venv/bin/pip install -q nvidia-cuda-nvrtc-cu12==12.0.140
+    target/nvrtc-venv/bin/python kernels/cuda/build.py write
+
 # The runs behind docs/schedulers.md, two cores and a quiet machine wanted; `just findings 3` for fewer repetitions
 findings reps="11":
     cargo build --release -p treeqr

@@ -24,6 +24,8 @@ pub enum Error {
     Analyse(#[from] AnalyseError),
     /// A matrix that could not be factorized, or a right-hand side that could not be solved for.
     Solve(#[from] SolveError),
+    /// A device that was asked for can't be used.
+    Device(#[from] treeqr_devices::DeviceError),
     /// A file of factors that could not be loaded.
     LoadFactors(#[from] LoadFactorsError),
     /// Weights or a damping that make no least-squares problem.

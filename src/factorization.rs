@@ -6,9 +6,10 @@ use crate::run::{Record, Run, RunKind};
 use crate::watch::Session;
 use std::sync::Arc;
 use treeqr_matrices::Csc;
-use treeqr_runtime::RunStats;
+use treeqr_runtime::{Config, RunError, RunStats};
 use treeqr_solver::{
-    FactorOptions, FactorScalar, Factors, PriorityReport, Rank, RunShape, SolveOptions, Symbolic,
+    FactorOptions, FactorScalar, Factors, PriorityReport, Rank, RunShape, SolveError, SolveOptions,
+    Symbolic,
 };
 
 /// A factorized matrix.
@@ -157,6 +158,15 @@ impl<T: FactorScalar> Factorization<T> {
                 self.run = Run::new(record, done.stats, done.priorities, done.tolerance);
                 Ok(())
             }
+            Err(SolveError::Run(RunError::Device(failure)))
+                if !options.run.accelerators.is_empty() =>
+            {
+                tracing::warn!(%failure, "a device has failed: all is computed again on the CPU");
+                drop(session);
+                self.refactorize_watched(a, &on_cpu(options), progress)?;
+                self.run.device_failure = Some(failure.to_string());
+                Ok(())
+            }
             Err(error) => {
                 session.fail();
                 Err(error.into())
@@ -196,13 +206,15 @@ pub(crate) struct Recorded<'p, T> {
     stats: RunStats,
     priorities: PriorityReport,
     tolerance: f64,
+    device_failure: Option<String>,
 }
 
 impl<T> Recorded<'_, T> {
     /// The end of what is recorded.
     pub fn close(self) -> (Factors<T>, Run) {
         let record = self.session.close();
-        let run = Run::new(record, self.stats, self.priorities, self.tolerance);
+        let mut run = Run::new(record, self.stats, self.priorities, self.tolerance);
+        run.device_failure = self.device_failure;
         (self.factors, run)
     }
 }
@@ -235,11 +247,32 @@ pub(crate) fn recorded<'p, T: FactorScalar>(
                 stats: done.stats,
                 priorities: done.priorities,
                 tolerance: done.tolerance,
+                device_failure: None,
             })
+        }
+        Err(SolveError::Run(RunError::Device(failure))) if !options.run.accelerators.is_empty() => {
+            // All that was on the device is lost, and nothing else: A and b are the caller's.
+            tracing::warn!(%failure, "a device has failed: all is computed again on the CPU");
+            drop(session);
+            let options = on_cpu(options);
+            let mut again = recorded(symbolic, a, b, nrhs, &options, progress)?;
+            again.device_failure = Some(failure.to_string());
+            Ok(again)
         }
         Err(error) => {
             session.fail();
             Err(error.into())
         }
+    }
+}
+
+/// The same without devices.
+fn on_cpu(options: &FactorOptions) -> FactorOptions {
+    FactorOptions {
+        run: Config {
+            accelerators: Vec::new(),
+            ..options.run.clone()
+        },
+        ..options.clone()
     }
 }

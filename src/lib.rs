@@ -58,6 +58,7 @@
 //! has one [`Error`] for all that can go wrong.
 #![forbid(unsafe_code)]
 
+mod accelerators;
 mod error;
 mod factorization;
 mod mixed;
@@ -73,6 +74,8 @@ mod stored;
 mod trace;
 mod watch;
 
+/// Devices beside the CPU.
+pub use treeqr_devices as devices;
 /// Sparse types, Matrix Market files in and out, and the gallery of generated matrices.
 pub use treeqr_matrices as matrices;
 /// The recorder and what it tells.
@@ -82,6 +85,7 @@ pub use treeqr_runtime as runtime;
 /// Analysis, factorization and solve, with every detail.
 pub use treeqr_solver as solver;
 
+pub use accelerators::{DEFAULT_STREAMS, DeviceChoice, DeviceOptions, OpenDevices, device_lines};
 pub use error::Error;
 pub use factorization::{Factorization, factorize, factorize_watched};
 pub use mixed::{Fallback, MixedScalar, MixedSolution, solve_mixed};

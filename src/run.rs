@@ -148,6 +148,7 @@ pub struct Run {
     stats: RunStats,
     priorities: PriorityReport,
     tolerance: f64,
+    pub(crate) device_failure: Option<String>,
 }
 
 impl Run {
@@ -162,7 +163,13 @@ impl Run {
             stats,
             priorities,
             tolerance,
+            device_failure: None,
         }
+    }
+
+    /// How a device failed, if one did: everything was then computed again on the CPU, and the record is of that.
+    pub fn device_failure(&self) -> Option<&str> {
+        self.device_failure.as_deref()
     }
 
     /// What was recorded.

@@ -228,6 +228,7 @@ mod tests {
             bound_to: &[None],
             host_bytes: 0,
             devices: &[],
+            device_workers: &[],
             time_scale: 1.0,
         });
         let (id, handle, memory) = (TaskId(0), Handle(0), MemoryNode::HOST);

@@ -38,6 +38,7 @@
 //! assert!((a[0] + 5.0).abs() < 1e-14); // R(0, 0) = -norm of the first column
 //! ```
 
+pub mod device;
 pub mod reference;
 
 mod block;

@@ -146,6 +146,7 @@ fn one_record() {
             bound_to: &[None],
             host_bytes: 0,
             devices: &[],
+            device_workers: &[],
             time_scale: 1.0,
         });
         recorder

@@ -21,7 +21,7 @@ pub struct Summary {
     pub codelets: Vec<CodeletSummary>,
     /// Workers, by number.
     pub workers: Vec<WorkerSummary>,
-    /// Names of the emulated devices.
+    /// Names of the devices.
     pub devices: Vec<String>,
     /// With emulated devices, how many times slower than the emulated machine all times are; else 1.
     pub time_scale: f64,
@@ -194,13 +194,17 @@ impl fmt::Display for Summary {
             self.peak_bytes
         )?;
         if !self.devices.is_empty() {
-            writeln!(
-                f,
-                "emulated: {}; times are {} times those of the emulated machine; {} bytes transferred",
-                self.devices.join(", "),
-                self.time_scale,
-                self.transferred_bytes
-            )?;
+            let devices = self.devices.join(", ");
+            if self.time_scale > 1.0 {
+                let scale = self.time_scale;
+                write!(
+                    f,
+                    "emulated: {devices}; times are {scale} times those of the emulated machine"
+                )?;
+            } else {
+                write!(f, "devices: {devices}")?;
+            }
+            writeln!(f, "; {} bytes transferred", self.transferred_bytes)?;
         }
         writeln!(
             f,

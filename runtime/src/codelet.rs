@@ -3,8 +3,10 @@
 //! Takes nothing; gives the trait [`Application`] and how a task ends. Knows no particular codelet.
 
 use crate::context::TaskContext;
+use crate::device_task::DeviceTask;
 use crate::spec::CodeletId;
 use crate::store::OutOfMemory;
+use treeqr_devices::DeviceError;
 
 /// The data and the code that tasks run on. One value is shared by all workers.
 pub trait Application: Sync {
@@ -22,6 +24,18 @@ pub trait Application: Sync {
     fn device_code(&self, codelet: CodeletId) -> Option<CpuCode<Self>> {
         let _ = codelet;
         None
+    }
+
+    /// How a worker of a real device runs a codelet: by asking its stream for kernels, on data that is there. `None` if it can't, which
+    /// is the default.
+    fn launch_code(&self, codelet: CodeletId) -> Option<LaunchCode<Self>> {
+        let _ = codelet;
+        None
+    }
+
+    /// Bytes of a real device's memory that every stream has for its tasks beside their data.
+    fn device_scratch_bytes(&self) -> u64 {
+        0
     }
 
     /// What the durations of the codelets depend on beyond their names and flops, such as the type of the numbers: cost
@@ -43,6 +57,10 @@ pub struct Codelet<A: Application + ?Sized> {
 pub type CpuCode<A> =
     fn(&A, &TaskContext<'_>, &mut <A as Application>::Scratch) -> Result<(), TaskFailure>;
 
+/// An implementation of a codelet on a real device: application, the task with its buffers' addresses. What it asks the stream for may
+/// run after it has returned.
+pub type LaunchCode<A> = fn(&A, &mut DeviceTask<'_>) -> Result<(), TaskFailure>;
+
 /// Why a task could not do its work; ends the run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -50,6 +68,9 @@ pub enum TaskFailure {
     /// A buffer could not be allocated.
     #[error(transparent)]
     OutOfMemory(#[from] OutOfMemory),
+    /// The device says why.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
     /// The codelet says why.
     #[error("{0}")]
     Message(String),

@@ -4,7 +4,7 @@
 
 use crate::cancel::CancelHandle;
 use crate::faults::Faults;
-use crate::machine::{DeviceSpec, LinkStats};
+use crate::machine::{Accelerator, DeviceSpec, LinkStats};
 use crate::models::{ModelReport, ModelStore};
 use crate::schedulers::{self, SchedulerEntry};
 use crate::store::Allocations;
@@ -29,6 +29,8 @@ pub struct Config {
     /// Emulated devices, one worker each beside the CPU workers; see [`DeviceSpec`] and `runtime/src/machine/mod.rs`, which
     /// says how they are emulated. Runs with devices are slower than without: all of the machine runs in slow motion.
     pub devices: Vec<DeviceSpec>,
+    /// Devices that are there, each with a worker for every stream, beside the CPU workers. Not together with emulated ones.
+    pub accelerators: Vec<Accelerator>,
     /// At most this many tasks are unfinished at a time; the submission waits until a quarter of them is done. It bounds
     /// the memory for the task graph, and what schedulers can see of it; `None` for no bound. Results do not depend on it.
     pub window: Option<NonZeroUsize>,
@@ -54,6 +56,7 @@ impl Default for Config {
             bind: true,
             flush_denormals: true,
             devices: Vec::new(),
+            accelerators: Vec::new(),
             window: None,
             limits: Vec::new(),
             cancel: CancelHandle::new(),
@@ -101,7 +104,7 @@ pub struct RunStats {
     pub stalled: Duration,
     /// What became of the cost models, where the scheduler uses them.
     pub models: Option<ModelReport>,
-    /// The emulated devices.
+    /// The devices, emulated or not.
     pub devices: Vec<DeviceStats>,
     /// With emulated devices, wall time over time of the emulated machine: `elapsed` over this is what it would have
     /// taken. Else 1.
@@ -114,8 +117,16 @@ pub struct RunStats {
 pub struct DeviceStats {
     /// Its name.
     pub name: String,
+    /// As its maker calls it, if it is there.
+    pub model: Option<String>,
     /// Whether there is no such device.
     pub emulated: bool,
+    /// Its workers: one, or one for every stream.
+    pub workers: usize,
+    /// Tasks that it has run.
+    pub tasks: u64,
+    /// The time of all its workers in them.
+    pub busy: Duration,
     /// What its memory held, and what came and went.
     pub link: LinkStats,
 }

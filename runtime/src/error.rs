@@ -4,6 +4,7 @@
 //! submission (a handle or codelet that does not exist) are no errors: they panic.
 
 use thiserror::Error;
+use treeqr_devices::DeviceError;
 
 /// Why a run ended before all tasks were done. Workers have been joined when it is returned; the data store is as the
 /// tasks that ran left it.
@@ -40,6 +41,9 @@ pub enum RunError {
         /// Size of the buffer, in bytes.
         bytes: usize,
     },
+    /// A device failed. What lay on it is lost; the run can be done again without it.
+    #[error("device {0}")]
+    Device(DeviceError),
     /// The application's scratch, the scheduler or the observer panicked on a worker, outside of any task.
     #[error("worker {worker} panicked outside of a task: {message}")]
     WorkerPanicked {

@@ -74,6 +74,7 @@ mod config;
 mod context;
 mod denormals;
 mod dependencies;
+mod device_task;
 mod engine;
 mod error;
 mod faults;
@@ -90,16 +91,17 @@ mod topology;
 
 pub use allocator::give_back_large_blocks;
 pub use cancel::CancelHandle;
-pub use codelet::{Application, Codelet, CpuCode, TaskFailure};
+pub use codelet::{Application, Codelet, CpuCode, LaunchCode, TaskFailure};
 pub use config::{Config, DeviceStats, RunStats};
 pub use context::TaskContext;
 pub use dependencies::Dependencies;
+pub use device_task::DeviceTask;
 pub use engine::run::run;
 pub use engine::sequential::run_sequential;
 pub use engine::submit::Submitter;
 pub use error::{RunError, Stopped};
 pub use faults::Faults;
-pub use machine::{DeviceSpec, DeviceSpecError, LinkStats};
+pub use machine::{Accelerator, DeviceSpec, DeviceSpecError, LinkStats};
 pub use models::{Estimate, Ignored, KeptModels, ModelReport, ModelStore};
 pub use observer::{
     Lane, MemoryRecord, Observer, RunInfo, StallReason, StallRecord, StateRecord, TaskRecord,

@@ -83,9 +83,11 @@ pub struct RunInfo<'r> {
     pub bound_to: &'r [Option<u32>],
     /// Bytes on the host when the run begins.
     pub host_bytes: u64,
-    /// Names of the emulated devices; device d has memory node d + 1, and the last workers of the run, one each.
+    /// Names of the devices; device d has memory node d + 1. Their workers are the last of the run, in the order of the devices.
     pub devices: &'r [String],
-    /// With devices: wall time over time of the emulated machine, at least 1. All records are in wall time.
+    /// How many workers each device has: one, or one for every stream.
+    pub device_workers: &'r [usize],
+    /// With emulated devices: wall time over time of the emulated machine, at least 1. All records are in wall time.
     pub time_scale: f64,
 }
 

@@ -1,5 +1,7 @@
-//! Runs with emulated devices: same results, data where it must be, memory never above its size.
+//! Runs with devices, emulated ones and one that is the host: same results, data where it must be, memory never above its size.
 
+#[path = "devices/accelerators.rs"]
+mod accelerators;
 mod common;
 
 use common::*;

@@ -15,10 +15,10 @@ use clap_complete::Shell;
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
-use treeqr::DenseRows;
 use treeqr::profiling::system::Modules;
-use treeqr::runtime::{DeviceSpec, SchedulerEntry, available_threads, schedulers};
+use treeqr::runtime::{DeviceSpec, SchedulerEntry, available_threads};
 use treeqr::solver::MemoryLimit;
+use treeqr::{DEFAULT_STREAMS, DenseRows, DeviceChoice};
 
 pub const EXIT_CODES: &str = "\
 Exit codes:
@@ -246,10 +246,10 @@ pub struct TraceArgs {
 /// How the tasks are run.
 #[derive(Args)]
 pub struct RunArgs {
-    /// Which worker runs which task next; `treeqr schedulers` lists them
-    #[arg(long, value_name = "NAME", default_value = schedulers::default_entry().name)]
+    /// Which worker runs which task next; `treeqr schedulers` lists them [default: lws; dmdas with devices]
+    #[arg(long, value_name = "NAME")]
     #[arg(value_parser = scheduler_parser())]
-    pub scheduler: &'static SchedulerEntry,
+    pub scheduler: Option<&'static SchedulerEntry>,
     /// The most memory for fronts and factors: 2GiB, 800MB, or 1.2x of the peak of a sequential run. Less is then done at
     /// the same time. auto: 1x for two workers, half as much again for each further one
     #[arg(long, value_name = "auto|none|SIZE|FACTORx", value_parser = memory_limit, default_value_t = MemoryLimit::Auto)]
@@ -276,6 +276,24 @@ pub struct RunArgs {
     /// schedulers: times are then those of the emulated machine, stretched
     #[arg(long, value_name = "NAME:KEY=VALUE,...")]
     pub emulate_device: Vec<DeviceSpec>,
+    /// CUDA devices that take part: auto (those that there are, where the work is worth it), none, or their numbers as 0,1;
+    /// `treeqr topology` shows them
+    #[arg(long, value_name = "auto|none|N,...", default_value = "auto")]
+    pub devices: DeviceChoice,
+    #[command(flatten)]
+    pub device: DeviceArgs,
+}
+
+/// How devices take part.
+#[derive(Args)]
+pub struct DeviceArgs {
+    /// Memory that is taken of each device [default: 90 % of what is free]
+    #[arg(long, value_name = "SIZE", value_parser = memory_size)]
+    pub device_memory: Option<u64>,
+    /// Tasks that run on a device at the same time
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_STREAMS as u16)]
+    #[arg(value_parser = clap::value_parser!(u16).range(1..=64))]
+    pub streams: u16,
 }
 
 /// Analyse the pattern of A: ordering, tree, and what a factorization will take

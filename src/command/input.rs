@@ -1,6 +1,6 @@
 //! From the words of the command line to matrices, right-hand sides, column orders and options.
 
-use super::cli::{AnalysisArgs, RunArgs, TreeArgs};
+use super::cli::{AnalysisArgs, DeviceArgs, RunArgs, TreeArgs};
 use super::failure::Failure;
 use clap::builder::{PossibleValue, TypedValueParser};
 use clap::error::ErrorKind;
@@ -11,7 +11,8 @@ use treeqr::matrices::{Loaded, Source};
 use treeqr::runtime::{Config, ModelStore, SCHEDULERS, SchedulerEntry, schedulers};
 use treeqr::solver::{AUTO, AnalyseError, ORDERINGS, Priorities};
 use treeqr::{
-    Deficient, Dense, DenseRows, FactorOptions, Options, Pattern, RunShape, Scalar, c64, read_dense,
+    Deficient, Dense, DenseRows, DeviceChoice, DeviceOptions, FactorOptions, OpenDevices, Options,
+    Pattern, RunShape, Scalar, c64, read_dense,
 };
 
 /// A scheduler by its name.
@@ -215,7 +216,7 @@ impl RunArgs {
     /// The options of a factorization by so many workers. Cost models are kept from run to run.
     pub fn options(&self, threads: usize) -> FactorOptions {
         let run = Config {
-            scheduler: self.scheduler,
+            scheduler: self.scheduler.unwrap_or_else(schedulers::default_entry),
             window: self.window,
             devices: self.emulate_device.clone(),
             models: ModelStore::Cache,
@@ -229,6 +230,63 @@ impl RunArgs {
             priorities: self.priorities.into(),
             ..FactorOptions::default()
         }
+    }
+}
+
+/// The policy where devices take part and nobody has chosen one: data counts in its decisions, and priorities.
+const DEVICE_SCHEDULER: &str = "dmdas";
+/// Tiles that keep a device busy: few calls, each with enough to do. Not measured yet.
+const DEVICE_NB: u32 = 512;
+const DEVICE_IB: u32 = 64;
+
+impl DeviceArgs {
+    /// As the library takes them.
+    pub fn options(&self, choice: &DeviceChoice) -> DeviceOptions {
+        DeviceOptions {
+            choice: choice.clone(),
+            memory_bytes: self.device_memory,
+            streams: self.streams.into(),
+        }
+    }
+}
+
+impl RunArgs {
+    /// Lets devices take part in a factorization of so many flops; gives what should be said of those that do not.
+    pub fn open_devices(
+        &self,
+        factor: &mut FactorOptions,
+        flops: u64,
+        double: bool,
+    ) -> Result<Vec<String>, Failure> {
+        if !self.emulate_device.is_empty() {
+            return Ok(Vec::new());
+        }
+        let opened = self
+            .device
+            .options(&self.devices)
+            .open(flops as f64, double);
+        let OpenDevices {
+            accelerators,
+            notes,
+        } = opened.map_err(|e| Failure::from(treeqr::Error::from(e)))?;
+        if !accelerators.is_empty() && self.scheduler.is_none() {
+            let entry = schedulers::by_name(DEVICE_SCHEDULER);
+            factor.run.scheduler = entry.expect("it is in the table");
+        }
+        factor.run.accelerators = accelerators;
+        Ok(notes)
+    }
+}
+
+impl TreeArgs {
+    /// The options for tiles of a size for devices, unless sizes were asked for.
+    pub fn for_devices(&self, options: &Options) -> Option<Options> {
+        let asked = self.mb.is_some() || self.nb.is_some() || self.ib.is_some();
+        (!asked).then(|| Options {
+            nb: Some(DEVICE_NB),
+            ib: Some(DEVICE_IB),
+            ..options.clone()
+        })
     }
 }
 

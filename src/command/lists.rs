@@ -6,6 +6,7 @@ use super::input::ordering_names;
 use super::page::{self, Page};
 use clap::CommandFactory;
 use clap_complete::Shell;
+use treeqr::device_lines;
 use treeqr::runtime::{SCHEDULERS, Topology, schedulers};
 
 /// Lists the schedulers.
@@ -25,7 +26,12 @@ pub fn schedulers() -> Result<(), Failure> {
 
 /// Shows the machine.
 pub fn topology() -> Result<(), Failure> {
-    page::print(&format!("{}\n", Topology::read().to_string().trim_end()))
+    let mut text = format!("{}\n", Topology::read().to_string().trim_end());
+    for (k, line) in device_lines().iter().enumerate() {
+        let key = if k == 0 { "Devices" } else { "" };
+        text.push_str(&format!("{key:<10} {line}\n"));
+    }
+    page::print(&text)
 }
 
 /// Lists the orderings.

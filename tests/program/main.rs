@@ -5,6 +5,7 @@ mod bench;
 mod command;
 mod dense;
 mod dense_rows;
+mod devices;
 mod examples;
 mod factors;
 mod gallery;

@@ -97,6 +97,7 @@ fn info(workers: usize) -> RunInfo<'static> {
         bound_to: &[],
         host_bytes: 0,
         devices: &[],
+        device_workers: &[],
         time_scale: 1.0,
     }
 }

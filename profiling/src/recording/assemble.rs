@@ -116,6 +116,7 @@ impl Filling {
             scheduler: raw.scheduler,
             codelets: raw.codelets,
             devices: raw.devices,
+            device_workers: raw.device_workers,
             time_scale: raw.time_scale,
             host_bytes: raw.host_bytes,
             tasks: with_room(room(Kind::Task)),

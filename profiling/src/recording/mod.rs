@@ -49,8 +49,10 @@ pub struct RecordedRun {
     pub codelets: Vec<&'static str>,
     /// Bytes on the host when it began.
     pub host_bytes: u64,
-    /// Names of the emulated devices; device d has memory node d + 1.
+    /// Names of the devices; device d has memory node d + 1.
     pub devices: Vec<String>,
+    /// How many workers each device has; they are the last, in the order of the devices.
+    pub device_workers: Vec<usize>,
     /// With emulated devices, how many times slower than the emulated machine all times of this run are; else 1.
     pub time_scale: f64,
     /// When it began.

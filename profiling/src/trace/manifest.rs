@@ -98,7 +98,7 @@ pub struct RunFacts {
     pub host_bytes: u64,
     /// The limit on the host's bytes, if there was one.
     pub memory_limit_bytes: Option<u64>,
-    /// Names of emulated devices; device d has memory node d + 1.
+    /// Names of devices; device d has memory node d + 1.
     pub devices: Vec<String>,
     /// With emulated devices, how many times slower than the emulated machine all times are; else 1.
     pub time_scale: f64,

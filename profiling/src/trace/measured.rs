@@ -157,18 +157,26 @@ impl Shift {
 
 /// Adds the workers of a run; those that are there already go on.
 fn workers(run: &RecordedRun, out: &mut Vec<Worker>) {
-    let host = run.workers.len() - run.devices.len().min(run.workers.len());
+    // Of every worker of a device: the device, its stream if it has several.
+    let driven: Vec<(usize, Option<usize>)> = run
+        .device_workers
+        .iter()
+        .enumerate()
+        .flat_map(|(d, &n)| (0..n).map(move |s| (d, (n > 1).then_some(s))))
+        .collect();
+    let host = run.workers.len().saturating_sub(driven.len());
     let worker = |row: &crate::recording::WorkerRow| {
         let number = usize::from(row.worker);
-        let device = number.checked_sub(host);
+        let device = number.checked_sub(host).map(|at| driven[at]);
         Worker {
             worker: row.worker,
             kind: device.map_or(WorkerKind::Cpu, |_| WorkerKind::Device),
             name: match device {
-                Some(device) => run.devices[device].clone(),
+                Some((device, None)) => run.devices[device].clone(),
+                Some((device, Some(stream))) => format!("{}.{stream}", run.devices[device]),
                 None => format!("CPU{number}"),
             },
-            memory_node: device.map_or(0, |device| device as u16 + 1),
+            memory_node: device.map_or(0, |(device, _)| device as u16 + 1),
             bound_to: row.bound_to,
             start_ns: row.start_ns,
             end_ns: row.end_ns,

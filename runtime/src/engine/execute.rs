@@ -4,13 +4,16 @@
 
 use crate::codelet::{Application, TaskFailure};
 use crate::context::{MemorySink, TaskContext};
+use crate::device_task::DeviceTask;
 use crate::error::{RunError, panic_message};
 use crate::faults::ActiveFaults;
-use crate::machine::Event;
+use crate::machine::{Event, Room, StreamWorker};
 use crate::observer::{MemoryRecord, Observer, StateRecord, TaskRecord, Track, WorkerState};
 use crate::spec::{Access, Handle, TaskId, TaskSpec, WorkerId};
 use crate::store::{Change, MemoryNode, OutOfMemory, SharedStore};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::Duration;
 
 /// Runs a task.
 pub(super) fn execute<A: Application, O: Observer>(
@@ -39,21 +42,69 @@ pub(super) fn execute<A: Application, O: Observer>(
         done
     })) {
         Ok(Ok(())) => Ok(context.bytes_taken()),
-        Ok(Err(TaskFailure::OutOfMemory(OutOfMemory { bytes }))) => Err(RunError::OutOfMemory {
-            codelet: name,
+        Ok(Err(failure)) => Err(failed(name, node, failure)),
+        Err(payload) => Err(panicked(name, node, &*payload)),
+    }
+}
+
+fn failed(codelet: &'static str, node: u32, failure: TaskFailure) -> RunError {
+    match failure {
+        TaskFailure::OutOfMemory(OutOfMemory { bytes }) => RunError::OutOfMemory {
+            codelet,
             node,
             bytes,
-        }),
-        Ok(Err(TaskFailure::Message(message))) => Err(RunError::TaskFailed {
-            codelet: name,
+        },
+        TaskFailure::Device(error) => RunError::Device(error),
+        TaskFailure::Message(message) => RunError::TaskFailed {
+            codelet,
             node,
             message,
-        }),
-        Err(payload) => Err(RunError::TaskPanicked {
-            codelet: name,
-            node,
-            message: panic_message(&*payload),
-        }),
+        },
+    }
+}
+
+fn panicked(codelet: &'static str, node: u32, payload: &(dyn std::any::Any + Send)) -> RunError {
+    RunError::TaskPanicked {
+        codelet,
+        node,
+        message: panic_message(payload),
+    }
+}
+
+/// Runs a task on a real device and waits for its end; gives the bytes it touched and the device's time in it.
+pub(super) fn launch<A: Application, O: Observer>(
+    app: &A,
+    spec: &TaskSpec,
+    rooms: Vec<Option<Arc<Room>>>,
+    driven: &mut StreamWorker,
+    recorder: &mut Recorder<'_, O>,
+    id: TaskId,
+) -> Result<(u64, Duration), RunError> {
+    let name = app.codelets()[spec.codelet.0 as usize].name;
+    let code = app
+        .launch_code(spec.codelet)
+        .expect("checked by the scheduler");
+    let (worker, faults) = (recorder.worker, recorder.faults);
+    // Unwind safety: as in `execute`; the stream is drained before its rooms go.
+    let done = catch_unwind(AssertUnwindSafe(|| {
+        faults.in_task(id.0);
+        let begin = faults.before_task(worker);
+        driven.stream.begin()?;
+        let scratch = driven.scratch.address;
+        let mut task = DeviceTask::new(spec, rooms.clone(), scratch, &mut *driven.stream);
+        code(app, &mut task)?;
+        let bytes = task.bytes_taken();
+        let time = driven.stream.finish()?;
+        faults.after_task(worker, begin);
+        Ok((bytes, time))
+    }));
+    if !matches!(done, Ok(Ok(_))) {
+        // What was asked for may still run.
+        drop(driven.stream.finish());
+    }
+    match done {
+        Ok(done) => done.map_err(|failure| failed(name, spec.node, failure)),
+        Err(payload) => Err(panicked(name, spec.node, &*payload)),
     }
 }
 
@@ -69,7 +120,8 @@ pub(super) fn check<A: Application>(
     assert!(
         codelet.cpu.is_some()
             || (devices
-                && app.device_code(spec.codelet).is_some()
+                && (app.device_code(spec.codelet).is_some()
+                    || app.launch_code(spec.codelet).is_some())
                 && spec.accesses.iter().all(|(_, a)| *a != Access::Scatter)),
         "no worker can run the codelet `{}`",
         codelet.name

@@ -21,6 +21,7 @@ use crate::topology::Platform;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::thread::{self, Builder};
 use std::time::Instant;
+use treeqr_devices::DeviceError;
 
 /// Stack of a worker: what the main thread of a program usually has. Pages are used as they are touched.
 const STACK_BYTES: usize = 8 << 20;
@@ -53,15 +54,20 @@ where
         "{} threads",
         config.threads
     );
-    let workers = config.threads + config.devices.len();
-    let platform = if config.bind {
-        Platform::discover(workers)
-    } else {
-        Platform::ring(workers)
+    assert!(
+        config.devices.is_empty() || config.accelerators.is_empty(),
+        "emulated devices and real ones in one run"
+    );
+    let streams: usize = config.accelerators.iter().map(|a| a.streams).sum();
+    let workers = config.threads + config.devices.len() + streams;
+    let platform = match config.bind {
+        true => Platform::discover(workers - streams),
+        false => Platform::ring(workers - streams),
     };
-    let store = store.share(config.devices.len());
+    let platform = platform.and_unpinned(streams);
+    let store = store.share(config.devices.len() + config.accelerators.len());
     let ticks = || observer.clock();
-    let machine = Machine::new(config, app, store, &ticks);
+    let machine = Machine::new(config, app, store, &ticks).map_err(RunError::Device)?;
     let host_bytes = store.bytes();
     announce(
         config,
@@ -90,8 +96,19 @@ where
         bound_workers: AtomicUsize::new(0),
         flushing_workers: AtomicUsize::new(0),
     };
-    let (outcome, submission) = thread::scope(|scope| {
+    let (outcome, submission, home) = thread::scope(|scope| {
         let mut threads = Vec::new();
+        let mut copiers = Vec::new();
+        for copier in machine.copiers() {
+            let thread = Builder::new().name("treeqr-copies".to_owned());
+            match thread.spawn_scoped(scope, copier) {
+                Ok(thread) => copiers.push(thread),
+                Err(source) => engine.fail(RunError::Spawn {
+                    worker: config.threads,
+                    source,
+                }),
+            }
+        }
         for worker in 0..workers {
             let engine = &engine;
             let thread = Builder::new()
@@ -120,14 +137,19 @@ where
             // The end of the scope would wait for what they run, but not for the threads themselves.
             thread.join().expect("a worker catches all panics");
         }
-        (outcome, submission)
+        let home = bring_home(&machine, observer, engine.is_stopped());
+        machine.close_links();
+        for copier in copiers {
+            copier.join().expect("a copy catches all panics");
+        }
+        (outcome, submission, home)
     });
-    bring_home(&machine, observer);
     let outcome = outcome.unwrap_or_else(|payload| resume_unwind(payload));
     let error = engine.error.into_inner();
     if let Some(error) = error.unwrap_or_else(std::sync::PoisonError::into_inner) {
         return Err(error);
     }
+    home.map_err(RunError::Device)?;
     let result = outcome.expect("who says that the run has stopped has it from a run that failed");
     let stats = RunStats {
         tasks: u64::from(submission.tasks),
@@ -149,11 +171,15 @@ where
 }
 
 /// All data goes to the host; that is the submission's doing, on a track of its own.
-fn bring_home<O: Observer>(machine: &Machine<'_>, observer: &O) {
-    if !machine.is_emulated() {
-        return;
+fn bring_home<O: Observer>(
+    machine: &Machine<'_>,
+    observer: &O,
+    failed: bool,
+) -> Result<(), DeviceError> {
+    if !machine.has_devices() {
+        return Ok(());
     }
-    machine.flush();
+    let home = machine.flush(failed);
     let mut track = observer.attach(Lane::Submission);
     for event in machine.take_events() {
         if let Event::Transfer(record) = event {
@@ -161,18 +187,31 @@ fn bring_home<O: Observer>(machine: &Machine<'_>, observer: &O) {
         }
     }
     observer.detach(track);
+    home
 }
 
 fn device_stats(config: &Config, machine: &Machine<'_>) -> Vec<DeviceStats> {
-    let links = machine.link_stats();
-    let devices = config.devices.iter().zip(links);
-    devices
-        .map(|(device, link)| DeviceStats {
-            name: device.name.clone(),
-            emulated: true,
+    let emulated = config.devices.iter().map(|device| (&device.name, None, 1));
+    let real = config.accelerators.iter().map(|device| {
+        let model = device.device.name().to_owned();
+        (&device.name, Some(model), device.streams)
+    });
+    let all = emulated
+        .chain(real)
+        .zip(machine.link_stats())
+        .zip(machine.done());
+    all.map(
+        |(((name, model, workers), link), (tasks, busy))| DeviceStats {
+            name: name.clone(),
+            emulated: model.is_none(),
+            model,
+            workers,
+            tasks,
+            busy,
             link,
-        })
-        .collect()
+        },
+    )
+    .collect()
 }
 
 fn announce<A: Application, O: Observer>(
@@ -184,7 +223,13 @@ fn announce<A: Application, O: Observer>(
     time_scale: f64,
 ) {
     let workers = platform.workers();
-    let devices: Vec<_> = config.devices.iter().map(|d| d.name.clone()).collect();
+    let emulated = config.devices.iter().map(|d| d.name.clone());
+    let real = config.accelerators.iter().map(|d| d.name.clone());
+    let devices: Vec<_> = emulated.chain(real).collect();
+    let one_each = std::iter::repeat_n(1, config.devices.len());
+    let device_workers: Vec<usize> = one_each
+        .chain(config.accelerators.iter().map(|d| d.streams))
+        .collect();
     let codelets: Vec<_> = app.codelets().iter().map(|codelet| codelet.name).collect();
     let bound_to: Vec<_> = (0..workers).map(|w| platform.unit(w)).collect();
     observer.begin(&RunInfo {
@@ -194,6 +239,7 @@ fn announce<A: Application, O: Observer>(
         bound_to: &bound_to,
         host_bytes,
         devices: &devices,
+        device_workers: &device_workers,
         time_scale,
     });
 }

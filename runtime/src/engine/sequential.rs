@@ -46,6 +46,7 @@ where
         bound_to: &[None],
         host_bytes: store.bytes(),
         devices: &[],
+        device_workers: &[],
         time_scale: 1.0,
     });
     let flush = config.flush_denormals.then(FlushDenormals::set).flatten();

@@ -158,7 +158,7 @@ impl<A: Application, O: Observer> Sink for Flow<'_, '_, A, O> {
 
     fn submit(&mut self, spec: TaskSpec) -> Result<TaskId, Stopped> {
         let engine = self.engine;
-        let devices = engine.machine.is_emulated();
+        let devices = engine.machine.has_devices();
         execute::check(engine.app, &engine.store, &spec, devices);
         self.hold_to_window();
         if engine.is_stopped() || engine.heed_cancel() {

@@ -3,10 +3,11 @@
 //! Takes its number; gives nothing but done tasks, or the error that ends the run. Knows no policy.
 
 use super::Engine;
-use super::execute::{Recorder, Times, execute};
+use super::execute::{Recorder, Times, execute, launch};
 use crate::codelet::Application;
 use crate::denormals::FlushDenormals;
 use crate::error::{RunError, panic_message};
+use crate::machine::FetchError;
 use crate::observer::{Lane, Observer, WorkerState};
 use crate::schedulers::Wake;
 use crate::spec::WorkerId;
@@ -41,7 +42,11 @@ fn serve<A: Application, O: Observer>(engine: &Engine<'_, A, O>, worker: WorkerI
     if flush.is_some() {
         engine.flushing_workers.fetch_add(1, Ordering::Relaxed);
     }
-    let mut scratch = engine.app.scratch(worker);
+    let mut driven = match engine.machine.stream(worker).transpose() {
+        Ok(driven) => driven,
+        Err(error) => return engine.fail(RunError::Device(error)),
+    };
+    let mut scratch = driven.is_none().then(|| engine.app.scratch(worker));
     let mut recorder = Recorder {
         observer: engine.observer,
         track: engine.observer.attach(Lane::Worker(worker)),
@@ -50,7 +55,7 @@ fn serve<A: Application, O: Observer>(engine: &Engine<'_, A, O>, worker: WorkerI
     };
     let memory = engine.machine.places()[worker].memory;
     let store = engine.store.on(memory).by(worker);
-    let emulated = engine.machine.is_emulated();
+    let devices = engine.machine.has_devices();
     let mut free_since = recorder.clock();
     while !engine.is_stopped() {
         let (task, mut start) = match engine.scheduler.pop(worker) {
@@ -70,22 +75,48 @@ fn serve<A: Application, O: Observer>(engine: &Engine<'_, A, O>, worker: WorkerI
         let pop = start;
         let (id, spec) = (task.id(), task.spec());
         let app = engine.app;
-        if emulated {
+        if devices {
             match fetch(engine, &task, &mut recorder, start) {
                 Ok(fetched) => start = fetched,
-                Err(error) => {
+                Err(Some(error)) => {
                     engine.fail(error);
                     break;
                 }
+                Err(None) => break,
             }
         }
         let stopwatch = engine.machine.stopwatch();
-        let done = execute(app, store, id, spec, &mut scratch, &mut recorder);
-        if emulated && done.is_ok() {
+        let mut on_device = None;
+        let done = match (&mut driven, &mut scratch) {
+            (Some(driven), _) => {
+                let rooms = engine.machine.rooms(worker, spec);
+                let done = launch(app, spec, rooms, driven, &mut recorder, id);
+                done.map(|(bytes, time)| {
+                    on_device = Some(time);
+                    bytes
+                })
+            }
+            (None, Some(scratch)) => execute(app, store, id, spec, scratch, &mut recorder),
+            (None, None) => unreachable!("a worker without a stream has scratch"),
+        };
+        let end = recorder.clock();
+        if let (Some(time), Some(begin)) = (on_device, stopwatch) {
+            start = device_start(
+                start,
+                end,
+                time.as_secs_f64() / begin.elapsed().as_secs_f64(),
+            );
+        }
+        if devices && done.is_ok() {
             let begin = stopwatch.expect("every task is timed");
             engine.machine.finish(worker, spec, begin);
         }
-        let end = recorder.clock();
+        // The emulated machine's time has passed too.
+        let end = if on_device.is_some() {
+            end
+        } else {
+            recorder.clock()
+        };
         let bytes = match done {
             Ok(bytes) => bytes,
             Err(error) => {
@@ -114,21 +145,33 @@ fn serve<A: Application, O: Observer>(engine: &Engine<'_, A, O>, worker: WorkerI
     engine.observer.detach(recorder.track);
 }
 
-/// Brings the data of `task` to where its worker is; gives the time when it is there. The task was found at `since`.
+/// When a task began on its device, in ticks: it ended when its worker saw it, at `end`, and took `part` of the time since `asked`.
+fn device_start(asked: u64, end: u64, part: f64) -> u64 {
+    let waited = end.saturating_sub(asked) as f64;
+    end - (waited * part.clamp(0.0, 1.0)) as u64
+}
+
+/// Brings the data of `task` to where its worker is; gives the time when it is there. The task was found at `since`. The error is
+/// `None` if the run has ended for another reason.
 #[cold]
 fn fetch<A: Application, O: Observer>(
     engine: &Engine<'_, A, O>,
     task: &Task,
     recorder: &mut Recorder<'_, O>,
     since: u64,
-) -> Result<u64, RunError> {
+) -> Result<u64, Option<RunError>> {
     let spec = task.spec();
-    let fetched = engine.machine.fetch(recorder.worker, spec);
+    let stopped = || engine.is_stopped();
+    let fetched = engine.machine.fetch(recorder.worker, spec, &stopped);
     recorder.moved(task.id(), spec, engine.machine.take_events());
-    fetched.map_err(|OutOfMemory { bytes }| RunError::OutOfMemory {
-        codelet: engine.app.codelets()[spec.codelet.0 as usize].name,
-        node: spec.node,
-        bytes,
+    fetched.map_err(|error| match error {
+        FetchError::OutOfMemory(OutOfMemory { bytes }) => Some(RunError::OutOfMemory {
+            codelet: engine.app.codelets()[spec.codelet.0 as usize].name,
+            node: spec.node,
+            bytes,
+        }),
+        FetchError::Device(error) => Some(RunError::Device(error)),
+        FetchError::Stopped => None,
     })?;
     Ok(recorder.state_since(WorkerState::Transferring, since))
 }

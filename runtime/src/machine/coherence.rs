@@ -26,10 +26,21 @@
 //!   transfer after the other, in both directions, and a task waits for the arrival of what it uses. So transfers that were
 //!   asked for ahead overlap with tasks.
 //!
-//! One lock holds all of it, also while bytes are copied: devices are few and emulated. Claims of the store
-//! (`store/claim.rs`) check each copy: the source is claimed as by a reader, the target as by a writer.
+//! Devices that are there (`real.rs`) differ in three things:
+//!
+//! * A copy goes on while its replica is Shared already. Who uses the replica waits for the [`Transfer`]; who is about to change the
+//!   content on any node waits for all transfers of the handle.
+//! * Several tasks run on a device at the same time, and its memory may be in pieces. A task that finds no room gives back what it
+//!   has pinned and tries again when another has ended; alone it finds room, by what `RealNode::fits` asks of it.
+//! * Room of a replica that is on its way home is free when it has arrived: an eviction of an owner waits for that.
+//!
+//! One lock holds the states. For emulated devices it is held while bytes are copied, for real ones only where an eviction waits.
+//! Claims of the store (`store/claim.rs`) check each copy: the source is claimed as by a reader, the target as by a writer.
+
+mod rooms;
 
 use super::device::DeviceSpec;
+use super::real::{RealNode, Room, Transfer};
 use crate::observer::{TransferKind, TransferRecord};
 use crate::schedulers::Missing;
 use crate::spec::{Access, Handle, TaskSpec};
@@ -37,16 +48,51 @@ use crate::store::{Change, Fill, MemoryNode, OutOfMemory, SharedStore};
 use crate::sync::{Mutex, lock};
 use smallvec::SmallVec;
 use std::collections::BTreeSet;
+use std::sync::Arc;
+use treeqr_devices::DeviceError;
 
 /// The state of all replicas of a run.
 pub(crate) struct Coherence<'r> {
     store: SharedStore<'r>,
-    devices: Vec<DeviceSpec>,
+    devices: Vec<Side>,
     /// Wall time over time of the emulated machine.
     scale: f64,
     /// The observer's clock.
     ticks: &'r (dyn Fn() -> u64 + Sync),
     state: Mutex<State>,
+}
+
+/// A device, emulated or not.
+pub(super) enum Side {
+    Emulated(DeviceSpec),
+    Real(Box<RealNode>),
+}
+
+impl Side {
+    fn transfer_ns(&self, bytes: u64) -> f64 {
+        match self {
+            Side::Emulated(spec) => spec.transfer_ns(bytes),
+            Side::Real(node) => node.transfer_ns(bytes),
+        }
+    }
+}
+
+/// When the data of a task is where it is needed.
+#[derive(Default)]
+pub(super) struct Arrival {
+    /// On an emulated link.
+    pub(super) ns: f64,
+    /// What to wait for.
+    pub(super) transfers: SmallVec<[Arc<Transfer>; 8]>,
+}
+
+impl Arrival {
+    /// Waits for all that moves.
+    pub(super) fn wait(&self) -> Result<(), DeviceError> {
+        self.transfers
+            .iter()
+            .try_for_each(|transfer| transfer.wait())
+    }
 }
 
 /// Something to be recorded.
@@ -65,7 +111,7 @@ enum Validity {
 }
 
 /// A handle on a node.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 struct Replica {
     validity: Validity,
     pins: u32,
@@ -75,15 +121,30 @@ struct Replica {
     used: u64,
     /// When its bytes are there, in nanoseconds of the run.
     arrives_ns: f64,
+    /// On a real device: where it lies.
+    room: Option<Arc<Room>>,
+    /// What brings its bytes, if that may still go on.
+    arrival: Option<Arc<Transfer>>,
+    /// On the host: all transfers of the handle that may still go on.
+    pending: Vec<Arc<Transfer>>,
 }
 
-const ABSENT: Replica = Replica {
-    validity: Validity::Invalid,
-    pins: 0,
-    bytes: None,
-    used: 0,
-    arrives_ns: 0.0,
-};
+impl Replica {
+    const ABSENT: Replica = Replica {
+        validity: Validity::Invalid,
+        pins: 0,
+        bytes: None,
+        used: 0,
+        arrives_ns: 0.0,
+        room: None,
+        arrival: None,
+        pending: Vec::new(),
+    };
+
+    fn is_loading(&self, now_ns: f64) -> bool {
+        self.arrives_ns > now_ns || self.arrival.as_ref().is_some_and(|t| !t.is_done())
+    }
+}
 
 struct State {
     /// By handle, then node; the host is node 0.
@@ -104,6 +165,8 @@ struct Link {
     used_bytes: u64,
     /// By last use.
     by_use: BTreeSet<(u64, u32)>,
+    /// Tasks that have acquired and not released.
+    active: usize,
     stats: LinkStats,
 }
 
@@ -122,6 +185,17 @@ pub struct LinkStats {
     pub written_back_bytes: u64,
     /// Replicas that were dropped because the memory was full.
     pub evictions: u64,
+}
+
+impl LinkStats {
+    fn count(&mut self, kind: TransferKind, bytes: u64) {
+        *match kind {
+            TransferKind::Fetch => &mut self.fetched_bytes,
+            TransferKind::Prefetch => &mut self.prefetched_bytes,
+            TransferKind::Return => &mut self.returned_bytes,
+            TransferKind::WriteBack => &mut self.written_back_bytes,
+        } += bytes;
+    }
 }
 
 /// Handles of a task, each once: whether their content is needed, whether it changes.
@@ -145,12 +219,12 @@ impl<'r> Coherence<'r> {
     /// All data is on the host.
     pub(super) fn new(
         store: SharedStore<'r>,
-        devices: Vec<DeviceSpec>,
+        devices: Vec<Side>,
         scale: f64,
         ticks: &'r (dyn Fn() -> u64 + Sync),
     ) -> Self {
         let nodes = devices.len() + 1;
-        let mut replicas = vec![ABSENT; store.handles() * nodes];
+        let mut replicas = vec![Replica::ABSENT; store.handles() * nodes];
         for host in replicas.iter_mut().step_by(nodes) {
             host.validity = Validity::Owner;
         }
@@ -177,21 +251,57 @@ impl<'r> Coherence<'r> {
         spec: &TaskSpec,
         node: MemoryNode,
         now_ns: f64,
-    ) -> Result<f64, OutOfMemory> {
+    ) -> Result<Arrival, OutOfMemory> {
         let mut work = self.work(now_ns);
         let uses = uses(spec);
         for &(handle, _, _) in &uses {
             work.at(handle, node).pins += 1;
         }
-        let mut arrives_ns = now_ns;
-        for &(handle, needs, changes) in &uses {
-            work.bring(handle, node, needs, TransferKind::Fetch)?;
+        let brought = uses.iter().try_for_each(|&(handle, needs, _)| {
+            work.bring(handle, node, needs, TransferKind::Fetch)
+        });
+        if let Err(error) = brought {
+            for &(handle, _, _) in &uses {
+                work.at(handle, node).pins -= 1;
+            }
+            return Err(error);
+        }
+        let mut arrival = Arrival {
+            ns: now_ns,
+            ..Arrival::default()
+        };
+        for &(handle, _, changes) in &uses {
             if changes {
                 work.own(handle, node);
+                let pending = std::mem::take(&mut work.at(handle, MemoryNode::HOST).pending);
+                arrival.transfers.extend(pending);
             }
-            arrives_ns = arrives_ns.max(work.at(handle, node).arrives_ns);
+            let replica = work.at(handle, node);
+            arrival.ns = arrival.ns.max(replica.arrives_ns);
+            arrival.transfers.extend(replica.arrival.clone());
         }
-        Ok(arrives_ns)
+        if node != MemoryNode::HOST {
+            work.link(node).active += 1;
+        }
+        Ok(arrival)
+    }
+
+    /// Where the buffers of a task that has acquired lie on `node`, in the order of its accesses; `None` for those without a buffer.
+    pub(super) fn rooms(
+        &self,
+        spec: &TaskSpec,
+        node: MemoryNode,
+    ) -> SmallVec<[Option<Arc<Room>>; 8]> {
+        let mut work = self.work(0.0);
+        let handles = spec.accesses.iter();
+        handles
+            .map(|&(handle, _)| work.at(handle, node).room.clone())
+            .collect()
+    }
+
+    /// Whether no task has its data on `node`.
+    pub(super) fn is_quiet(&self, node: MemoryNode) -> bool {
+        node == MemoryNode::HOST || self.work(0.0).link(node).active == 0
     }
 
     /// The task that acquired has ended.
@@ -200,6 +310,9 @@ impl<'r> Coherence<'r> {
         for (handle, _, _) in uses(spec) {
             work.at(handle, node).pins -= 1;
             work.touch(handle, node);
+        }
+        if node != MemoryNode::HOST {
+            work.link(node).active -= 1;
         }
     }
 
@@ -226,9 +339,16 @@ impl<'r> Coherence<'r> {
         let sizes = uses(spec)
             .into_iter()
             .map(|(handle, _, _)| work.size(handle));
-        let total: Option<u64> = sizes.sum();
-        let capacity = self.devices[usize::from(node.0) - 1].memory_bytes;
-        total.is_some_and(|bytes| bytes <= capacity)
+        match self.side(node) {
+            Side::Emulated(spec) => {
+                let total: Option<u64> = sizes.sum();
+                total.is_some_and(|bytes| bytes <= spec.memory_bytes)
+            }
+            Side::Real(real) => {
+                let sizes: Option<SmallVec<[u64; 8]>> = sizes.collect();
+                sizes.is_some_and(|sizes| real.fits(sizes.into_iter()))
+            }
+        }
     }
 
     /// Predicted time of the transfers that `spec` needs on `node`.
@@ -236,15 +356,15 @@ impl<'r> Coherence<'r> {
         let mut work = self.work(now_ns);
         let mut total = 0.0;
         for (handle, needs, _) in uses(spec) {
-            let there = *work.at(handle, node);
+            let there = work.at(handle, node).clone();
             if there.validity != Validity::Invalid {
                 total += (there.arrives_ns - now_ns).max(0.0);
             } else if let (true, Some(bytes)) = (needs, work.size(handle)) {
                 if let Some(owner) = work.owner_device(handle) {
-                    total += self.spec(owner).transfer_ns(bytes);
+                    total += self.side(owner).transfer_ns(bytes);
                 }
                 if node != MemoryNode::HOST {
-                    total += self.spec(node).transfer_ns(bytes);
+                    total += self.side(node).transfer_ns(bytes);
                 }
             }
         }
@@ -257,8 +377,8 @@ impl<'r> Coherence<'r> {
         let mut missing = Missing::default();
         for (handle, needs, _) in uses(spec) {
             let bytes = work.size(handle).unwrap_or(0);
-            let there = *work.at(handle, node);
-            let loading = there.arrives_ns > now_ns;
+            let there = work.at(handle, node).clone();
+            let loading = there.is_loading(now_ns);
             if needs && (there.validity == Validity::Invalid || loading) {
                 missing.invalid_bytes += bytes;
                 missing.not_loading_bytes += if loading { 0 } else { bytes };
@@ -271,25 +391,64 @@ impl<'r> Coherence<'r> {
     }
 
     /// The run is over: all data to the host. Returns when it is there.
-    pub(super) fn flush(&self, now_ns: f64) -> f64 {
+    pub(super) fn flush(&self, now_ns: f64) -> Arrival {
         let mut work = self.work(now_ns);
-        let mut arrives_ns = now_ns;
+        let mut arrival = Arrival {
+            ns: now_ns,
+            ..Arrival::default()
+        };
         for handle in (0..self.store.handles() as u32).map(Handle) {
             for node in (1..work.state.nodes as u16).map(MemoryNode) {
                 // A failed run leaves pins.
                 work.at(handle, node).pins = 0;
                 if work.at(handle, node).bytes.is_some() {
                     work.discard(handle, node);
-                    arrives_ns = arrives_ns.max(work.at(handle, MemoryNode::HOST).arrives_ns);
+                    let host_ns = work.at(handle, MemoryNode::HOST).arrives_ns;
+                    arrival.ns = arrival.ns.max(host_ns);
                 }
             }
+            let pending = std::mem::take(&mut work.at(handle, MemoryNode::HOST).pending);
+            arrival.transfers.extend(pending);
         }
-        arrives_ns
+        arrival
+    }
+
+    /// The run has failed: what lies on real devices is given up.
+    pub(super) fn abandon(&self) {
+        for device in &self.devices {
+            if let Side::Real(real) = device {
+                real.close();
+            }
+        }
+        let mut work = self.work(0.0);
+        for replica in &mut work.state.replicas {
+            (replica.room, replica.arrival) = (None, None);
+        }
+    }
+
+    /// The real device of a node.
+    pub(super) fn real(&self, node: MemoryNode) -> Option<&RealNode> {
+        let side = usize::from(node.0).checked_sub(1).map(|d| &self.devices[d]);
+        match side {
+            Some(Side::Real(real)) => Some(real),
+            _ => None,
+        }
+    }
+
+    /// The store that copies work on.
+    pub(super) fn store(&self) -> SharedStore<'r> {
+        self.store
     }
 
     /// What happened since the last call.
     pub(super) fn take_events(&self) -> Vec<Event> {
-        std::mem::take(&mut lock(&self.state).events)
+        let mut events = std::mem::take(&mut lock(&self.state).events);
+        for device in &self.devices {
+            if let Side::Real(real) = device {
+                events.extend(real.take_events());
+            }
+        }
+        events
     }
 
     /// By device.
@@ -298,7 +457,7 @@ impl<'r> Coherence<'r> {
         state.links.iter().map(|link| link.stats).collect()
     }
 
-    fn spec(&self, node: MemoryNode) -> &DeviceSpec {
+    fn side(&self, node: MemoryNode) -> &Side {
         &self.devices[usize::from(node.0) - 1]
     }
 
@@ -351,8 +510,12 @@ impl Work<'_, '_> {
             return Ok(());
         };
         if node != MemoryNode::HOST && self.at(handle, node).bytes.is_none() {
-            self.make_room(node, bytes, kind)?;
-            self.allocate(handle, node, bytes)?;
+            if let Some(real) = self.all.real(node) {
+                self.allocate_real(real, handle, node, bytes, kind)?;
+            } else {
+                self.make_room(node, bytes, kind)?;
+                self.allocate(handle, node, bytes)?;
+            }
         }
         self.touch(handle, node);
         if needs && self.at(handle, node).validity == Validity::Invalid {
@@ -387,21 +550,11 @@ impl Work<'_, '_> {
         bytes: u64,
         kind: TransferKind,
     ) -> Result<(), OutOfMemory> {
-        let capacity = self.all.spec(node).memory_bytes;
-        while self.link(node).used_bytes + bytes > capacity {
-            let order: Vec<_> = self
-                .link(node)
-                .by_use
-                .iter()
-                .map(|&(_, h)| Handle(h))
-                .collect();
-            let now_ns = self.now_ns;
-            let mut free = order.into_iter().filter(|&handle| {
-                let replica = self.at(handle, node);
-                let loading = replica.arrives_ns > now_ns;
-                replica.pins == 0 && !(kind == TransferKind::Prefetch && loading)
-            });
-            let Some(victim) = free.next() else {
+        let Side::Emulated(spec) = self.all.side(node) else {
+            unreachable!("a real device makes room by itself");
+        };
+        while self.link(node).used_bytes + bytes > spec.memory_bytes {
+            let Some(victim) = self.victim(node, kind) else {
                 return Err(OutOfMemory {
                     bytes: bytes as usize,
                 });
@@ -410,6 +563,20 @@ impl Work<'_, '_> {
             self.link(node).stats.evictions += 1;
         }
         Ok(())
+    }
+
+    /// The replica that was used longest ago, of those that may go.
+    fn victim(&mut self, node: MemoryNode, kind: TransferKind) -> Option<Handle> {
+        let (state, now_ns) = (&*self.state, self.now_ns);
+        let replica = |h: u32| &state.replicas[h as usize * state.nodes + usize::from(node.0)];
+        let mut order = state.links[usize::from(node.0) - 1].by_use.iter();
+        order
+            .find(|&&(_, h)| {
+                let replica = replica(h);
+                let loading = kind == TransferKind::Prefetch && replica.is_loading(now_ns);
+                replica.pins == 0 && !loading
+            })
+            .map(|&(_, h)| Handle(h))
     }
 
     /// Drops the replica of a device; the owner's bytes go to the host.
@@ -429,6 +596,10 @@ impl Work<'_, '_> {
 
     fn transfer(&mut self, handle: Handle, from: MemoryNode, to: MemoryNode, kind: TransferKind) {
         let all = self.all;
+        let device = if from == MemoryNode::HOST { to } else { from };
+        if let Some(real) = all.real(device) {
+            return self.transfer_real(real, handle, from, to, kind);
+        }
         let source = all.store.on(from).read::<u8>(handle);
         all.store
             .on(to)
@@ -436,20 +607,13 @@ impl Work<'_, '_> {
             .copy_from_slice(&source);
         let bytes = source.len() as u64;
         drop(source);
-        let device = if from == MemoryNode::HOST { to } else { from };
         let there_ns = self.at(handle, from).arrives_ns;
         let now_ns = self.now_ns;
         let link = self.link(device);
         let start_ns = now_ns.max(there_ns).max(link.free_ns);
-        let end_ns = start_ns + all.spec(device).transfer_ns(bytes);
+        let end_ns = start_ns + all.side(device).transfer_ns(bytes);
         link.free_ns = end_ns;
-        let stats = &mut link.stats;
-        *match kind {
-            TransferKind::Fetch => &mut stats.fetched_bytes,
-            TransferKind::Prefetch => &mut stats.prefetched_bytes,
-            TransferKind::Return => &mut stats.returned_bytes,
-            TransferKind::WriteBack => &mut stats.written_back_bytes,
-        } += bytes;
+        link.stats.count(kind, bytes);
         self.at(handle, from).validity = Validity::Shared;
         let target = self.at(handle, to);
         (target.validity, target.arrives_ns) = (Validity::Shared, end_ns);
@@ -483,7 +647,7 @@ impl Work<'_, '_> {
         *self.at(handle, node) = Replica {
             bytes: Some(bytes),
             pins: self.at(handle, node).pins,
-            ..ABSENT
+            ..Replica::ABSENT
         };
         let link = self.link(node);
         link.used_bytes += bytes;
@@ -494,18 +658,21 @@ impl Work<'_, '_> {
 
     fn free(&mut self, handle: Handle, node: MemoryNode) {
         let all = self.all;
+        let before = std::mem::replace(self.at(handle, node), Replica::ABSENT);
+        self.at(handle, node).pins = before.pins;
+        self.link(node).by_use.remove(&(before.used, handle.0));
+        let bytes = before.bytes.unwrap_or(0);
+        if all.real(node).is_some() {
+            // The room is free when the last transfer from or to it has ended.
+            self.count_real(handle, node, -(bytes as i64));
+            return;
+        }
         let mut changes = SmallVec::<[Change; 2]>::new();
         all.store
             .on(node)
             .free(handle, |change| changes.push(change));
         self.note(handle, changes);
-        let Replica {
-            bytes, used, pins, ..
-        } = *self.at(handle, node);
-        *self.at(handle, node) = Replica { pins, ..ABSENT };
-        let link = self.link(node);
-        link.used_bytes -= bytes.unwrap_or(0);
-        link.by_use.remove(&(used, handle.0));
+        self.link(node).used_bytes -= bytes;
     }
 
     fn note(&mut self, handle: Handle, changes: SmallVec<[Change; 2]>) {

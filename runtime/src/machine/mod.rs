@@ -17,16 +17,25 @@
 //! policies and cost models see this time alone. The runtime's own overhead is not stretched, so it looks s times smaller
 //! than it would be. The device's thread needs a core as long as it runs code, and the CPU workers need none while they
 //! sleep: the emulation holds as long as the threads that compute at the same time have cores.
+//!
+//! # Devices that are there
+//! A worker is a thread that drives one stream of the device: its data is brought by the device's two threads for copies (`real.rs`),
+//! then it asks for kernels and waits for them. Streams are workers like others to policies and in traces; those of one device share
+//! its memory node. Time is wall time. A run has emulated devices or real ones, not both.
 
 mod coherence;
 mod device;
+mod real;
 #[cfg(test)]
 mod tests;
 
-use coherence::Coherence;
 pub(crate) use coherence::Event;
 pub use coherence::LinkStats;
+use coherence::{Coherence, Side};
 pub use device::{DeviceSpec, DeviceSpecError};
+pub use real::Accelerator;
+use real::RealNode;
+pub(crate) use real::Room;
 
 use crate::codelet::Application;
 use crate::config::Config;
@@ -34,8 +43,11 @@ use crate::models::{CostModels, ModelReport, name_of};
 use crate::schedulers::{Arch, Missing, Place, World};
 use crate::spec::{Access, TaskSpec, WorkerId};
 use crate::store::{MemoryNode, OutOfMemory, SharedStore};
+use crate::sync::{AtomicU64, Ordering};
 use crate::task::Task;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
+use treeqr_devices::{DeviceError, Stream};
 
 /// What there is in one run.
 pub(crate) struct Machine<'r> {
@@ -43,18 +55,34 @@ pub(crate) struct Machine<'r> {
     places: Vec<Place>,
     /// Only where the policy asks.
     models: Option<CostModels>,
-    emulation: Option<Emulation<'r>>,
+    devices: Option<Devices<'r>>,
 }
 
 /// Beyond CPU workers.
-struct Emulation<'r> {
+struct Devices<'r> {
     coherence: Coherence<'r>,
+    /// By device: tasks, and nanoseconds of the device's own time in them.
+    done: Vec<(AtomicU64, AtomicU64)>,
     scale: f64,
     /// Speed of each kind of worker, by codelet.
     speeds: Vec<Vec<f64>>,
     /// By codelet.
     on_cpu: Vec<bool>,
     on_device: Vec<bool>,
+}
+
+/// What a worker of a real device has: its stream and its scratch.
+pub(crate) struct StreamWorker {
+    pub(crate) stream: Box<dyn Stream>,
+    pub(crate) scratch: Arc<Room>,
+}
+
+/// Why the data of a task did not come.
+pub(crate) enum FetchError {
+    OutOfMemory(OutOfMemory),
+    Device(DeviceError),
+    /// The run ends for another reason.
+    Stopped,
 }
 
 impl<'r> Machine<'r> {
@@ -64,7 +92,7 @@ impl<'r> Machine<'r> {
         app: &A,
         store: SharedStore<'r>,
         ticks: &'r (dyn Fn() -> u64 + Sync),
-    ) -> Self {
+    ) -> Result<Self, DeviceError> {
         let mut places = vec![Place::HOST; config.threads];
         let kinds = device_kinds(&config.devices);
         for (d, device) in config.devices.iter().enumerate() {
@@ -74,32 +102,60 @@ impl<'r> Machine<'r> {
                 memory: MemoryNode(d as u16 + 1),
             });
         }
+        let real_kinds = real_kinds(&config.accelerators);
+        for (d, accelerator) in config.accelerators.iter().enumerate() {
+            let model = real_name(accelerator);
+            let kind = real_kinds.iter().position(|kind| *kind == model);
+            let place = Place {
+                arch: Arch(kind.expect("all kinds are there") as u16 + 1),
+                memory: MemoryNode(d as u16 + 1),
+            };
+            places.extend(std::iter::repeat_n(place, accelerator.streams));
+        }
         let codelets = app.codelets();
         let asked = config.scheduler.uses_models || config.learn;
         let models = asked.then(|| {
             let names = codelets.iter().map(|c| name_of(c.name, app.variant()));
-            CostModels::open(names.collect(), model_names(&kinds), &config.models)
+            CostModels::open(names.collect(), config.kinds(), &config.models)
         });
-        let emulation = (!kinds.is_empty()).then(|| {
+        let real = !real_kinds.is_empty();
+        let sides: Vec<Side> = match real {
+            true => {
+                let scratch_bytes = app.device_scratch_bytes();
+                let nodes = config.accelerators.iter();
+                let nodes =
+                    nodes.map(|a| Ok(Side::Real(Box::new(RealNode::new(a, scratch_bytes)?))));
+                nodes.collect::<Result<_, DeviceError>>()?
+            }
+            false => config.devices.iter().cloned().map(Side::Emulated).collect(),
+        };
+        let devices = (!sides.is_empty()).then(|| {
             let mut speeds = vec![vec![1.0; codelets.len()]];
             let of = |kind: &&DeviceSpec| codelets.iter().map(|c| kind.speed_of(c.name)).collect();
             speeds.extend(kinds.iter().map(of));
+            speeds.extend(real_kinds.iter().map(|_| vec![1.0; codelets.len()]));
             let scale = time_scale(config, codelets.iter().map(|c| c.name));
             let ids = (0..codelets.len() as u16).map(crate::spec::CodeletId);
-            Emulation {
-                coherence: Coherence::new(store, config.devices.clone(), scale, ticks),
+            Devices {
+                done: sides.iter().map(|_| Default::default()).collect(),
+                coherence: Coherence::new(store, sides, scale, ticks),
                 scale,
                 speeds,
                 on_cpu: codelets.iter().map(|c| c.cpu.is_some()).collect(),
-                on_device: ids.map(|id| app.device_code(id).is_some()).collect(),
+                on_device: ids
+                    .map(|id| match real {
+                        true => app.launch_code(id).is_some(),
+                        false => app.device_code(id).is_some(),
+                    })
+                    .collect(),
             }
         });
-        Machine {
+        Ok(Machine {
             begin: Instant::now(),
             places,
             models,
-            emulation,
-        }
+            devices,
+        })
     }
 
     /// What each worker is.
@@ -109,39 +165,122 @@ impl<'r> Machine<'r> {
 
     /// Wall time over the time that policies see.
     pub(crate) fn scale(&self) -> f64 {
-        self.emulation
-            .as_ref()
-            .map_or(1.0, |emulation| emulation.scale)
+        self.devices.as_ref().map_or(1.0, |devices| devices.scale)
     }
 
     /// Whether tasks need [`fetch`](Self::fetch) and [`finish`](Self::finish).
-    pub(crate) fn is_emulated(&self) -> bool {
-        self.emulation.is_some()
+    pub(crate) fn has_devices(&self) -> bool {
+        self.devices.is_some()
+    }
+
+    /// What `worker` drives, made on its own thread; `None` for workers that run tasks themselves.
+    pub(crate) fn stream(&self, worker: WorkerId) -> Option<Result<StreamWorker, DeviceError>> {
+        let memory = self.places[worker].memory;
+        let real = self.devices.as_ref()?.coherence.real(memory)?;
+        let before = self.places[..worker]
+            .iter()
+            .filter(|place| place.memory == memory);
+        let scratch = real.scratch(before.count());
+        Some(
+            real.device()
+                .stream()
+                .map(|stream| StreamWorker { stream, scratch }),
+        )
+    }
+
+    /// Where the data of `spec` lies on the real device of `worker`, once fetched.
+    pub(crate) fn rooms(&self, worker: WorkerId, spec: &TaskSpec) -> Vec<Option<Arc<Room>>> {
+        let devices = self.devices.as_ref().expect("a worker of a device");
+        devices
+            .coherence
+            .rooms(spec, self.places[worker].memory)
+            .into_vec()
     }
 
     /// Makes the data of `spec` valid where `worker` is, and waits until it is there.
-    pub(crate) fn fetch(&self, worker: WorkerId, spec: &TaskSpec) -> Result<(), OutOfMemory> {
-        if let Some(emulation) = &self.emulation {
-            let memory = self.places[worker].memory;
-            let arrives = emulation.coherence.acquire(spec, memory, self.now());
-            self.wait_until(arrives?);
-        }
+    pub(crate) fn fetch(
+        &self,
+        worker: WorkerId,
+        spec: &TaskSpec,
+        is_stopped: &dyn Fn() -> bool,
+    ) -> Result<(), FetchError> {
+        let Some(devices) = &self.devices else {
+            return Ok(());
+        };
+        let memory = self.places[worker].memory;
+        let arrival = loop {
+            // Asked first: who ends between the two questions has left room.
+            let quiet = devices.coherence.is_quiet(memory);
+            match devices.coherence.acquire(spec, memory, self.now()) {
+                Ok(arrival) => break arrival,
+                Err(_) if is_stopped() => return Err(FetchError::Stopped),
+                Err(_) if !quiet && devices.coherence.real(memory).is_some() => {
+                    std::thread::sleep(Duration::from_micros(20));
+                }
+                Err(error) => return Err(FetchError::OutOfMemory(error)),
+            }
+        };
+        arrival.wait().map_err(FetchError::Device)?;
+        self.wait_until(arrival.ns);
         Ok(())
     }
 
     /// `worker` has run `spec` since `begin`: its time passes, then its data is free to go.
     pub(crate) fn finish(&self, worker: WorkerId, spec: &TaskSpec, begin: Instant) {
-        if let Some(emulation) = &self.emulation {
+        if let Some(devices) = &self.devices {
             let place = self.places[worker];
-            let speed = emulation.speeds[place.arch.0 as usize][spec.codelet.0 as usize];
-            wait(begin, begin.elapsed().mul_f64(emulation.scale / speed));
-            emulation.coherence.release(spec, place.memory);
+            let speed = devices.speeds[place.arch.0 as usize][spec.codelet.0 as usize];
+            let length = begin.elapsed();
+            wait(begin, length.mul_f64(devices.scale / speed));
+            devices.coherence.release(spec, place.memory);
+            if let Some(device) = usize::from(place.memory.0).checked_sub(1) {
+                let (tasks, busy_ns) = &devices.done[device];
+                tasks.fetch_add(1, Ordering::Relaxed);
+                busy_ns.fetch_add(length.as_nanos() as u64, Ordering::Relaxed);
+            }
+        }
+    }
+
+    /// Tasks that each device has done, and the time that its workers spent in them.
+    pub(crate) fn done(&self) -> Vec<(u64, Duration)> {
+        let devices = self.devices.iter().flat_map(|devices| &devices.done);
+        let done = devices.map(|(tasks, ns)| {
+            let ns = ns.load(Ordering::Relaxed);
+            (tasks.load(Ordering::Relaxed), Duration::from_nanos(ns))
+        });
+        done.collect()
+    }
+
+    /// The threads that copy to and from real devices, as what each does with its life; they end after [`Self::close_links`].
+    pub(crate) fn copiers(&self) -> Vec<Box<dyn FnOnce() + Send + '_>> {
+        let mut all: Vec<Box<dyn FnOnce() + Send + '_>> = Vec::new();
+        if let Some(devices) = &self.devices {
+            for node in (1..=devices.done.len() as u16).map(MemoryNode) {
+                if let Some(real) = devices.coherence.real(node) {
+                    let store = devices.coherence.store();
+                    for jobs in real.take_receivers() {
+                        all.push(Box::new(move || real.serve(&jobs, store)));
+                    }
+                }
+            }
+        }
+        all
+    }
+
+    /// Nothing will be copied any more.
+    pub(crate) fn close_links(&self) {
+        if let Some(devices) = &self.devices {
+            for node in (1..=devices.done.len() as u16).map(MemoryNode) {
+                if let Some(real) = devices.coherence.real(node) {
+                    real.close();
+                }
+            }
         }
     }
 
     /// When a task begins, if somebody wants to know its duration.
     pub(crate) fn stopwatch(&self) -> Option<Instant> {
-        (self.models.is_some() || self.emulation.is_some()).then(Instant::now)
+        (self.models.is_some() || self.devices.is_some()).then(Instant::now)
     }
 
     /// `worker` has run `task` since `begin`, its time on this machine included.
@@ -155,21 +294,28 @@ impl<'r> Machine<'r> {
 
     /// What moved since the last call.
     pub(crate) fn take_events(&self) -> Vec<Event> {
-        let emulation = self.emulation.as_ref();
-        emulation.map_or_else(Vec::new, |emulation| emulation.coherence.take_events())
+        let devices = self.devices.as_ref();
+        devices.map_or_else(Vec::new, |devices| devices.coherence.take_events())
     }
 
-    /// All tasks are done: all data goes home.
-    pub(crate) fn flush(&self) {
-        if let Some(emulation) = &self.emulation {
-            self.wait_until(emulation.coherence.flush(self.now()));
+    /// All tasks are done: all data goes home. After a failure nothing comes from real devices.
+    pub(crate) fn flush(&self, failed: bool) -> Result<(), DeviceError> {
+        if let Some(devices) = &self.devices {
+            if failed && devices.coherence.real(MemoryNode(1)).is_some() {
+                devices.coherence.abandon();
+                return Ok(());
+            }
+            let arrival = devices.coherence.flush(self.now());
+            arrival.wait()?;
+            self.wait_until(arrival.ns);
         }
+        Ok(())
     }
 
     /// What went over the links, by device.
     pub(crate) fn link_stats(&self) -> Vec<LinkStats> {
-        let emulation = self.emulation.as_ref();
-        emulation.map_or_else(Vec::new, |emulation| emulation.coherence.stats())
+        let devices = self.devices.as_ref();
+        devices.map_or_else(Vec::new, |devices| devices.coherence.stats())
     }
 
     /// The end of the run: keeps the models.
@@ -197,17 +343,34 @@ fn device_kinds(devices: &[DeviceSpec]) -> Vec<&DeviceSpec> {
     kinds
 }
 
-/// What cost models call the CPU and these devices.
-fn model_names(kinds: &[&DeviceSpec]) -> Vec<String> {
-    let mut names = vec!["cpu".to_owned()];
-    names.extend(kinds.iter().map(|kind| kind.model_name()));
-    names
+/// What cost models call a real device: a task takes longer beside others on other streams.
+fn real_name(accelerator: &Accelerator) -> String {
+    format!(
+        "{} streams={}",
+        accelerator.device.name(),
+        accelerator.streams
+    )
+}
+
+/// The real devices that differ.
+fn real_kinds(accelerators: &[Accelerator]) -> Vec<String> {
+    let mut kinds = Vec::new();
+    for name in accelerators.iter().map(real_name) {
+        if !kinds.contains(&name) {
+            kinds.push(name);
+        }
+    }
+    kinds
 }
 
 impl Config {
     /// What cost models call the kinds of workers of such a run: the CPU, then the devices that differ.
     pub fn kinds(&self) -> Vec<String> {
-        model_names(&device_kinds(&self.devices))
+        let mut names = vec!["cpu".to_owned()];
+        let emulated = device_kinds(&self.devices);
+        names.extend(emulated.iter().map(|kind| kind.model_name()));
+        names.extend(real_kinds(&self.accelerators));
+        names
     }
 }
 
@@ -243,19 +406,19 @@ impl World for Machine<'_> {
     }
 
     fn can_run(&self, worker: WorkerId, task: &Task) -> bool {
-        let Some(emulation) = &self.emulation else {
+        let Some(devices) = &self.devices else {
             return true;
         };
         let (memory, spec) = (self.places[worker].memory, task.spec());
         let codelet = spec.codelet.0 as usize;
         if memory == MemoryNode::HOST {
-            return emulation.on_cpu[codelet];
+            return devices.on_cpu[codelet];
         }
         let scatters = spec.accesses.iter().any(|(_, a)| *a == Access::Scatter);
         // What nobody else can run may try, and fail for want of memory.
-        emulation.on_device[codelet]
+        devices.on_device[codelet]
             && !scatters
-            && (!emulation.on_cpu[codelet] || emulation.coherence.fits(spec, memory))
+            && (!devices.on_cpu[codelet] || devices.coherence.fits(spec, memory))
     }
 
     fn duration_ns(&self, task: &Task, arch: Arch) -> Option<f64> {
@@ -264,24 +427,22 @@ impl World for Machine<'_> {
     }
 
     fn transfer_ns(&self, task: &Task, memory: MemoryNode) -> f64 {
-        let emulation = self.emulation.as_ref();
-        emulation.map_or(0.0, |e| {
+        let devices = self.devices.as_ref();
+        devices.map_or(0.0, |e| {
             e.coherence.transfer_ns(task.spec(), memory, self.now())
         })
     }
 
     fn missing(&self, task: &Task, memory: MemoryNode) -> Missing {
-        let emulation = self.emulation.as_ref();
-        emulation.map_or_else(Missing::default, |e| {
+        let devices = self.devices.as_ref();
+        devices.map_or_else(Missing::default, |e| {
             e.coherence.missing(task.spec(), memory, self.now())
         })
     }
 
     fn prefetch(&self, task: &Task, memory: MemoryNode) {
-        if let Some(emulation) = &self.emulation {
-            emulation
-                .coherence
-                .prefetch(task.spec(), memory, self.now());
+        if let Some(devices) = &self.devices {
+            devices.coherence.prefetch(task.spec(), memory, self.now());
         }
     }
 }

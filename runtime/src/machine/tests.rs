@@ -1,6 +1,6 @@
 //! Replicas and transfers of hand-made sequences of tasks, with every state and time computed by hand.
 
-use super::coherence::{Coherence, Event};
+use super::coherence::{Coherence, Event, Side};
 use super::device::DeviceSpec;
 use crate::observer::TransferKind::{self, Fetch, Prefetch, Return, WriteBack};
 use crate::schedulers::Missing;
@@ -14,8 +14,9 @@ const B: MemoryNode = MemoryNode(2);
 /// 1000 bytes take 1 us of the link and 1 us of latency; two buffers of 1000 bytes fit.
 const DEVICE: &str = "gpu0:bandwidth=1GB/s,latency=1us,memory=2000B";
 
-fn devices(n: usize) -> Vec<DeviceSpec> {
-    vec![DEVICE.parse().unwrap(); n]
+fn devices(n: usize) -> Vec<Side> {
+    let device = || DEVICE.parse::<DeviceSpec>().unwrap();
+    (0..n).map(|_| Side::Emulated(device())).collect()
 }
 
 /// Handles 0, 1, ... of 1000 bytes, filled with their number plus 1.
@@ -45,9 +46,9 @@ fn change(h: u32) -> TaskSpec {
 
 /// A task from its first transfer to its end; when its data is there.
 fn go(coherence: &Coherence<'_>, spec: &TaskSpec, node: MemoryNode, now_ns: f64) -> f64 {
-    let arrives = coherence.acquire(spec, node, now_ns).unwrap();
+    let arrival = coherence.acquire(spec, node, now_ns).unwrap();
     coherence.release(spec, node);
-    arrives
+    arrival.ns
 }
 
 fn moved(coherence: &Coherence<'_>) -> Vec<(u32, u16, u16, TransferKind)> {
@@ -96,7 +97,7 @@ fn replicas_are_shared_and_owned() {
     let scatter = task(&[(1, Access::Scatter)]);
     assert_eq!(go(&c, &scatter, HOST, 20_000.0), 22_000.0);
     assert_eq!(moved(&c), [(1, 0, 1, Fetch), (1, 1, 0, Return)]);
-    assert_eq!(c.flush(30_000.0), 30_000.0);
+    assert_eq!(c.flush(30_000.0).ns, 30_000.0);
 }
 
 #[test]
@@ -130,8 +131,8 @@ fn what_a_task_holds_stays() {
     let mut owned = filled(4);
     let c = Coherence::new(owned.share(1), devices(1), 1.0, &|| 0);
     let both = task(&[(0, Access::Read), (1, Access::ReadWrite)]);
-    c.acquire(&both, A, 0.0).unwrap();
-    assert_eq!(c.acquire(&read(2), A, 0.0).unwrap_err().bytes, 1000);
+    drop(c.acquire(&both, A, 0.0).unwrap());
+    assert_eq!(c.acquire(&read(2), A, 0.0).err().unwrap().bytes, 1000);
     c.prefetch(&read(3), A, 0.0);
     assert_eq!(c.stats()[0].evictions, 0);
     c.release(&both, A);
@@ -188,7 +189,7 @@ fn the_end_brings_everything_home() {
         go(&c, &change(1), B, 0.0);
         store.on(A).write::<u8>(Handle(0)).fill(60);
         store.on(B).write::<u8>(Handle(1)).fill(61);
-        assert_eq!(c.flush(10_000.0), 12_000.0);
+        assert_eq!(c.flush(10_000.0).ns, 12_000.0);
         let waits = c.take_events().into_iter().filter_map(|event| match event {
             Event::Transfer(t) => Some((t.wait_ns, t.duration_ns)),
             Event::Memory(..) => None,

@@ -77,6 +77,19 @@ impl Platform {
         }
     }
 
+    /// The same with `more` workers after them that stay unpinned and far from everybody: threads that drive a device sleep most of
+    /// the time.
+    pub(crate) fn and_unpinned(mut self, more: usize) -> Self {
+        let (before, all) = (self.workers(), self.workers() + more);
+        self.nearest
+            .iter_mut()
+            .for_each(|others| others.extend(before..all));
+        let others = |w: WorkerId| (1..all).map(|k| (w + k) % all).collect();
+        self.nearest.extend((before..all).map(others));
+        self.units.resize_with(all, || None);
+        self
+    }
+
     /// Number of workers.
     pub fn workers(&self) -> usize {
         self.nearest.len()
@@ -153,7 +166,23 @@ mod tests {
     #[test]
     fn every_worker_knows_all_others() {
         for workers in 1..6 {
-            for platform in [Platform::ring(workers), Platform::discover(workers)] {
+            let discovered = Platform::discover(workers);
+            let units: Vec<_> = (0..workers).map(|w| discovered.unit(w)).collect();
+            let fewer = Platform::discover(workers).and_unpinned(2);
+            assert!(
+                units
+                    .iter()
+                    .enumerate()
+                    .all(|(w, unit)| fewer.unit(w) == *unit)
+            );
+            assert_eq!((fewer.workers(), fewer.unit(workers)), (workers + 2, None));
+            for w in 0..workers + 2 {
+                let mut all = fewer.nearest(w).to_vec();
+                all.push(w);
+                all.sort_unstable();
+                assert!(all.into_iter().eq(0..workers + 2));
+            }
+            for platform in [Platform::ring(workers), discovered] {
                 for w in 0..workers {
                     let mut all = platform.nearest(w).to_vec();
                     all.push(w);

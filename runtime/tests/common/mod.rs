@@ -94,12 +94,22 @@ impl Steps {
         }
     }
 
-    fn step(&self, context: &TaskContext<'_>, _: &mut ()) -> Result<(), TaskFailure> {
-        let (spec, me) = (context.task(), context.id().0 as usize);
-        self.times[me]
-            .0
-            .store(self.counter.fetch_add(1, SeqCst), SeqCst);
+    /// Task `me` begins, wherever it runs.
+    pub fn begin(&self, me: usize) {
+        let now = self.counter.fetch_add(1, SeqCst);
+        self.times[me].0.store(now, SeqCst);
         self.runs[me].fetch_add(1, SeqCst);
+    }
+
+    /// Task `me` ends.
+    pub fn end(&self, me: usize) {
+        let now = self.counter.fetch_add(1, SeqCst);
+        self.times[me].1.store(now, SeqCst);
+    }
+
+    pub fn step(&self, context: &TaskContext<'_>, _: &mut ()) -> Result<(), TaskFailure> {
+        let (spec, me) = (context.task(), context.id().0 as usize);
+        self.begin(me);
         if spec.params[5] == 100_000 {
             std::thread::sleep(Duration::from_micros(60));
         }
@@ -127,9 +137,7 @@ impl Steps {
                 Access::Scatter => context.scatter(i).set(spec.params[i] as usize, sum),
             }
         }
-        self.times[me]
-            .1
-            .store(self.counter.fetch_add(1, SeqCst), SeqCst);
+        self.end(me);
         Ok(())
     }
 

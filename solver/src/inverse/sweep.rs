@@ -79,6 +79,7 @@ pub(super) fn run_all<T: FactorScalar>(
         // They are for the codelets of other runs.
         limits: Vec::new(),
         devices: Vec::new(),
+        accelerators: Vec::new(),
         learn: false,
         ..options.run.clone()
     };

@@ -1,9 +1,10 @@
 //! What the tasks run on.
 
 use super::FactorScalar;
+use super::device::device_scratch;
 use super::limit::Gate;
 use crate::plan::{Plan, ScratchSize, codelet};
-use treeqr_runtime::{Application, Codelet, CodeletId, CpuCode};
+use treeqr_runtime::{Application, Codelet, CodeletId, CpuCode, LaunchCode};
 
 /// The data of one factorization, shared by all workers.
 pub(super) struct App<'a, T: FactorScalar> {
@@ -15,6 +16,7 @@ pub(super) struct App<'a, T: FactorScalar> {
     /// Where memory is reserved, if it is limited.
     pub gate: Option<Gate>,
     size: ScratchSize,
+    device_scratch: u64,
     codelets: [Codelet<Self>; 9],
 }
 
@@ -29,6 +31,7 @@ pub(super) struct Scratch<T> {
 impl<'a, T: FactorScalar> App<'a, T> {
     pub fn new(plan: Plan<'a>, values: &'a [T], rhs: &'a [T], gate: Option<Gate>) -> Self {
         let size = plan.scratch_for::<T>();
+        let device_scratch = device_scratch::<T>(&plan);
         let codelets = [
             (
                 codelet::INIT_FRONT,
@@ -53,6 +56,7 @@ impl<'a, T: FactorScalar> App<'a, T> {
             rhs,
             gate,
             size,
+            device_scratch,
             codelets,
         }
     }
@@ -102,6 +106,14 @@ impl<T: FactorScalar> Application for App<'_, T> {
         ];
         let code = || self.codelets[id.0 as usize].cpu;
         kernels.contains(&id).then(code).flatten()
+    }
+
+    fn launch_code(&self, id: CodeletId) -> Option<LaunchCode<Self>> {
+        self.launched(id)
+    }
+
+    fn device_scratch_bytes(&self) -> u64 {
+        self.device_scratch
     }
 
     fn variant(&self) -> &str {

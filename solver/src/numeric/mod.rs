@@ -18,6 +18,7 @@
 mod app;
 mod assemble;
 mod block;
+mod device;
 mod factorize;
 mod factors;
 mod limit;

@@ -5,25 +5,25 @@ use super::app::{App, Scratch};
 use crate::plan::panel::{tile_stair, triangle_stair};
 use crate::plan::tasks::RHS;
 use treeqr_kernels::{MatMut, MatRef, Op, Stair, copy_upper, copy_v, gemqrt, geqrt, tpmqrt, tpqrt};
-use treeqr_runtime::{TaskContext, TaskFailure};
+use treeqr_runtime::{TaskContext, TaskFailure, TaskSpec};
 
 /// What the parameters of a tile task say.
-struct At {
-    f: usize,
+pub(super) struct At {
+    pub(super) f: usize,
     /// Panel.
-    k: usize,
+    pub(super) k: usize,
     /// The tile row that is factorized or eliminated.
-    i: usize,
+    pub(super) i: usize,
     /// The tile row of the triangle that it is eliminated with.
-    a: usize,
+    pub(super) a: usize,
     /// The tile column that is updated.
-    j: u32,
+    pub(super) j: u32,
     /// A step of the binary tree: tile i counts by its triangle only.
-    tree: bool,
+    pub(super) tree: bool,
 }
 
-fn at(task: &TaskContext<'_>) -> At {
-    let [f, k, i, a, j, tree] = task.task().params;
+pub(super) fn at(task: &TaskSpec) -> At {
+    let [f, k, i, a, j, tree] = task.params;
     At {
         f: f as usize,
         k: k as usize,
@@ -35,7 +35,7 @@ fn at(task: &TaskContext<'_>) -> At {
 }
 
 impl<T: FactorScalar> App<'_, T> {
-    fn width(&self, f: usize, j: u32) -> usize {
+    pub(super) fn width(&self, f: usize, j: u32) -> usize {
         if j == RHS {
             self.plan.shape.nrhs
         } else {
@@ -49,7 +49,7 @@ impl<T: FactorScalar> App<'_, T> {
         task: &TaskContext<'_>,
         scratch: &mut Scratch<T>,
     ) -> Result<(), TaskFailure> {
-        let At { f, k, i, .. } = at(task);
+        let At { f, k, i, .. } = at(task.task());
         let t = self.plan.tiling(f);
         let (height, w, offset, ib) = (t.height(i), t.width(k), t.offset(i, k), t.ib as usize);
         let stair = tile_stair(t, self.plan.sym.tree.stair(f), i, k);
@@ -79,7 +79,7 @@ impl<T: FactorScalar> App<'_, T> {
         task: &TaskContext<'_>,
         scratch: &mut Scratch<T>,
     ) -> Result<(), TaskFailure> {
-        let At { f, k, i, j, .. } = at(task);
+        let At { f, k, i, j, .. } = at(task.task());
         let t = self.plan.tiling(f);
         let (height, w, offset, ib) = (t.height(i), t.width(k), t.offset(i, k), t.ib as usize);
         let stair = tile_stair(t, self.plan.sym.tree.stair(f), i, k);
@@ -109,7 +109,7 @@ impl<T: FactorScalar> App<'_, T> {
     ) -> Result<(), TaskFailure> {
         let At {
             f, k, i, a, tree, ..
-        } = at(task);
+        } = at(task.task());
         let t = self.plan.tiling(f);
         let (w, ib) = (t.width(k), t.ib as usize);
         let stair = self.plan.sym.tree.stair(f);
@@ -160,7 +160,7 @@ impl<T: FactorScalar> App<'_, T> {
             a,
             j,
             tree,
-        } = at(task);
+        } = at(task.task());
         let t = self.plan.tiling(f);
         let (w, ib, cols) = (t.width(k), t.ib as usize, self.width(f, j));
         let stair = self.plan.sym.tree.stair(f);

@@ -92,6 +92,7 @@ pub(crate) fn deflate_all<T: FactorScalar>(
         // They are for the codelets of the factorization.
         limits: Vec::new(),
         devices: Vec::new(),
+        accelerators: Vec::new(),
         learn: false,
         ..options.run.clone()
     };

@@ -11,7 +11,7 @@ use treeqr_runtime::Config;
 /// side and factors of some ten megabytes, that is the calling thread alone.
 #[derive(Clone, Debug, Default)]
 pub struct SolveOptions {
-    /// Threads, scheduler, binding, and the handle that cancels. Emulated devices take no part: no codelet of a solve runs
+    /// Threads, scheduler, binding, and the handle that cancels. Devices take no part: no codelet of a solve runs
     /// there. Limits count the codelets of [`SOLVE_CODELETS`](crate::SOLVE_CODELETS).
     pub run: Config,
     /// Whether the tasks run in the order of submission on the calling thread, without a scheduler. When it is not said,

@@ -162,6 +162,7 @@ impl<T: FactorScalar> Factors<T> {
             threads: workers.max(1),
             // Nothing of a solve runs there.
             devices: Vec::new(),
+            accelerators: Vec::new(),
             ..options.run.clone()
         };
         if workers == 0 {

@@ -1,6 +1,6 @@
 //! The flags and the help of `treeqr bench`.
 
-use super::super::cli::{EXIT_CODES, TreeArgs};
+use super::super::cli::{DeviceArgs, EXIT_CODES, TreeArgs};
 use super::super::input::{Precision, SchedulerChoice, SchedulersParser};
 use super::super::limits::{Bound, count_bound, memory_bound};
 use super::variant::RankLook;
@@ -8,6 +8,7 @@ use clap::Args;
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use treeqr::DeviceChoice;
 use treeqr::runtime::{DeviceSpec, available_threads};
 use treeqr::solver::MemoryLimit;
 
@@ -117,6 +118,16 @@ pub struct BenchArgs {
     /// A device to emulate beside the workers, as that of `treeqr solve`; several make one machine with all of them
     #[arg(long, value_name = "NAME:KEY=VALUE,...")]
     pub emulate_device: Vec<DeviceSpec>,
+    /// CUDA devices that take part in all measured runs: none, auto (those that there are), or their numbers as 0,1
+    #[arg(
+        long,
+        value_name = "none|auto|N,...",
+        default_value = "none",
+        conflicts_with = "emulate_device"
+    )]
+    pub devices: DeviceChoice,
+    #[command(flatten)]
+    pub device: DeviceArgs,
     /// Precisions to be compared, as those of `treeqr solve`. A matrix with complex entries is computed with as such
     #[arg(
         long,

@@ -43,7 +43,7 @@ fn line(plan: &Plan, matrix: &str, s: &Sample, measured: &Measured) -> String {
         .collect();
     let (bounds, others) = told.split_at(BOUNDS);
     let devices = match s.purpose {
-        Purpose::Measure => plan.devices.len(),
+        Purpose::Measure => plan.devices.len() + plan.accelerators.len(),
         _ => 0,
     };
     let cells = [

@@ -28,6 +28,12 @@ pub fn object(plan: &Plan, outcomes: &[Outcome]) -> Value {
             "latency_s": d.latency_ns / 1e9,
             "memory_bytes": d.memory_bytes,
         })).collect::<Vec<_>>(),
+        "devices": plan.accelerators.iter().map(|d| json!({
+            "name": d.name,
+            "model": d.device.name(),
+            "memory_bytes": d.memory_bytes,
+            "streams": d.streams,
+        })).collect::<Vec<_>>(),
         "options": {
             "any_rank": plan.variants.iter().all(|v| v.rank == RankLook::Off),
 

@@ -148,6 +148,7 @@ impl Job<'_> {
         if let Some(scheduler) = self.scheduler {
             options.run.scheduler = scheduler;
             options.run.devices.clone_from(&plan.devices);
+            options.run.accelerators.clone_from(&plan.accelerators);
         }
         if let Some((_, variant)) = self.variant {
             variant.bound(&mut options);

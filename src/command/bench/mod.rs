@@ -28,7 +28,7 @@ use compare::Compared;
 use measure::Measured;
 use std::path::Path;
 use treeqr::Options;
-use treeqr::runtime::{DeviceSpec, SchedulerEntry};
+use treeqr::runtime::{Accelerator, DeviceSpec, SchedulerEntry};
 use variant::{Variant, variants};
 
 /// What is to be run on every matrix.
@@ -39,6 +39,8 @@ struct Plan {
     variants: Vec<Variant>,
     /// Emulated, beside the threads.
     devices: Vec<DeviceSpec>,
+    /// Real ones.
+    accelerators: Vec<Accelerator>,
     reps: u32,
     warmup: u32,
     baselines: u32,
@@ -172,19 +174,27 @@ fn plan(args: &BenchArgs) -> Result<Plan, Failure> {
     let mut threads: Vec<usize> = args.threads.iter().map(|&t| t.into()).collect();
     threads.sort_unstable();
     threads.dedup();
+    let options = args.device.options(&args.devices);
+    let opened = options.open(f64::INFINITY, true);
+    let opened = opened.map_err(|e| Failure::from(treeqr::Error::from(e)))?;
+    for note in &opened.notes {
+        tracing::warn!("{note}");
+    }
+    let accelerators = opened.accelerators;
     Ok(Plan {
         schedulers: chosen_schedulers(&args.schedulers),
         threads,
         reps: args.reps,
         warmup: args.warmup,
         // A machine that is not this one is not measured by one of this one's processors, nor one precision by another.
-        baselines: if args.emulate_device.is_empty() && one_precision {
+        baselines: if args.emulate_device.is_empty() && accelerators.is_empty() && one_precision {
             args.baselines.min(args.reps)
         } else {
             0
         },
         variants,
         devices: args.emulate_device.clone(),
+        accelerators,
         options: args.tree.options(1)?,
     })
 }

@@ -64,6 +64,14 @@ pub fn head(plan: &Plan, matrices: usize) -> String {
     for device in &plan.devices {
         page.plain(&format!("  {WARN}emulated{WARN:#} {}", described(device)));
     }
+    for device in &plan.accelerators {
+        let streams = plural(device.streams, "stream", "streams");
+        page.indented_by_two(&format!(
+            "with {}, {}, {streams}",
+            device.name,
+            device.device.name()
+        ));
+    }
     if !plan.devices.is_empty() {
         page.indented_by_two("all times are those of the emulated machine");
     }
@@ -270,7 +278,9 @@ fn notes(page: &mut Page, plan: &Plan, measured: &Measured, all: &[Compared]) {
     }
     let compared_with = |s: &&super::measure::Sample| s.purpose == Purpose::Coarsest;
     if measured.samples.iter().filter(compared_with).count() == 0 {
-        page.indented_by_two(if !plan.devices.is_empty() {
+        page.indented_by_two(if !plan.accelerators.is_empty() {
+            "no runs to compare with beside devices: no e, gran and task"
+        } else if !plan.devices.is_empty() {
             "no runs to compare with on an emulated machine: no e, gran and task"
         } else if plan.precision().is_none() {
             "no runs to compare with in several precisions: no e, gran and task"

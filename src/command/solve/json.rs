@@ -4,6 +4,7 @@ use super::super::dense;
 use super::Outcome;
 use serde_json::{Value, json};
 use treeqr::VERSION;
+use treeqr::runtime::DeviceStats;
 use treeqr::solver::Priorities;
 
 impl Outcome {
@@ -81,16 +82,7 @@ impl Outcome {
             },
             "stalls": {"count": stats.stalls, "time_s": stats.stalled.as_secs_f64()},
             "time_scale": stats.time_scale,
-            "devices": stats.devices.iter().map(|d| json!({
-                "name": d.name,
-                "emulated": d.emulated,
-                "peak_bytes": d.link.peak_bytes,
-                "fetched_bytes": d.link.fetched_bytes,
-                "prefetched_bytes": d.link.prefetched_bytes,
-                "returned_bytes": d.link.returned_bytes,
-                "written_back_bytes": d.link.written_back_bytes,
-                "evictions": d.link.evictions,
-            })).collect::<Vec<_>>(),
+            "devices": stats.devices.iter().map(device).collect::<Vec<_>>(),
             "codelets": codelets,
             "workers": workers,
             "occupancy": summary.occupancy,
@@ -104,6 +96,7 @@ impl Outcome {
             "report": self.kept.reported.as_ref().map(|(path, _)| path.to_string_lossy()),
         });
         // One call of the macro can't hold them all.
+        object["device_failure"] = run.device_failure().into();
         object["dense_rows"] = dense::rows_json(s);
         object["dense_columns"] = dense::columns_json(s);
         object["scalar"] = self.scalar.into();
@@ -122,4 +115,23 @@ impl Outcome {
         }
         object
     }
+}
+
+/// What a device did.
+fn device(stats: &DeviceStats) -> Value {
+    let link = &stats.link;
+    json!({
+        "name": stats.name,
+        "emulated": stats.emulated,
+        "model": stats.model,
+        "workers": stats.workers,
+        "tasks": stats.tasks,
+        "busy_s": stats.busy.as_secs_f64(),
+        "peak_bytes": link.peak_bytes,
+        "fetched_bytes": link.fetched_bytes,
+        "prefetched_bytes": link.prefetched_bytes,
+        "returned_bytes": link.returned_bytes,
+        "written_back_bytes": link.written_back_bytes,
+        "evictions": link.evictions,
+    })
 }

@@ -164,17 +164,24 @@ impl Outcome {
         }
     }
 
-    /// What was emulated, said before any figure that depends on it is believed.
+    /// What ran where; what was emulated is said before any figure that depends on it is believed.
     fn devices(&self, page: &mut Page) {
         let stats = self.run.stats();
+        if let Some(failure) = self.run.device_failure() {
+            let text = format!("{failure}; {WARN}everything was computed again on the CPU{WARN:#}");
+            page.prose("Device", &text);
+        }
         for device in &stats.devices {
             let link = &device.link;
             let word = if device.emulated { ", emulated" } else { "" };
+            let model = device.model.as_ref().map(|m| format!(" ({m})"));
             page.row(
                 "Device",
                 &format!(
-                    "{}{WARN}{word}{WARN:#}: {} to it, {} back, {} evictions, {} at the peak",
+                    "{}{}{WARN}{word}{WARN:#}: {} tasks, {} to it, {} back, {} evictions, {} at the peak",
                     device.name,
+                    model.unwrap_or_default(),
+                    count(device.tasks),
                     si((link.fetched_bytes + link.prefetched_bytes) as f64, "B"),
                     si((link.returned_bytes + link.written_back_bytes) as f64, "B"),
                     count(link.evictions),

@@ -98,7 +98,7 @@ pub fn write<T: Scalar>(
             .collect(),
         matrix: problem.source.to_string(),
         fingerprint: fingerprint(&problem.loaded.matrix),
-        options: options(args),
+        options: options(args, symbolic),
         phases: phases(symbolic, steps),
         memory_limit_bytes: limit(args, record),
     };
@@ -127,8 +127,10 @@ fn limit(args: &SolveArgs, record: &Record) -> Option<u64> {
 }
 
 /// What was asked for, by the names of the flags.
-fn options(args: &SolveArgs) -> Map<String, Value> {
+fn options(args: &SolveArgs, symbolic: &Symbolic) -> Map<String, Value> {
     let (tree, run) = (&args.analysis.tree, &args.run);
+    // With devices the command chooses sizes that nobody asked for.
+    let used = symbolic.options();
     let Value::Object(map) = json!({
         "threads": args.analysis.threads,
         "precision": args.precision.name(),
@@ -136,11 +138,14 @@ fn options(args: &SolveArgs) -> Map<String, Value> {
             OrderingChoice::Name(name) => (*name).to_owned(),
             OrderingChoice::File(path) => format!("file:{}", path.display()),
         },
-        "mb": tree.mb,
-        "nb": tree.nb,
-        "ib": tree.ib,
+        "mb": used.mb,
+        "nb": used.nb,
+        "ib": used.ib,
         "bh": tree.bh,
-        "scheduler": run.scheduler.name,
+        "scheduler": run.scheduler.map(|entry| entry.name),
+        "devices": run.devices.to_string(),
+        "device_memory": run.device.device_memory,
+        "streams": run.device.streams,
         "memory_limit": run.memory_limit.to_string(),
         "subtree_workers": run.subtree_workers,
         "window": run.window,

@@ -18,7 +18,7 @@ use treeqr::matrices::{Output, RealScalar};
 use treeqr::profiling::trace::Status;
 use treeqr::{
     Csc, Dense, Error, FactorOptions, FactorScalar, Fallback, Posed, Progress, RankCheck,
-    Refinement, Scalar, Solution, Symbolic, Terms, analyse,
+    Refinement, RunShape, Scalar, Solution, Symbolic, Terms, analyse,
 };
 
 /// In what numbers is solved, and how.
@@ -91,7 +91,20 @@ pub fn solve_in<N: Numbers>(args: &SolveArgs) -> Result<Outcome, Failure> {
         None => Failure::input(e),
     })?;
     bar.phase("analysing");
-    let symbolic = analyse(posed.matrix().pattern(), &options).map_err(about)?;
+    let pattern = posed.matrix().pattern();
+    let mut symbolic = analyse(pattern, &options).map_err(about)?;
+    let shape = RunShape::of::<N::Matrix>(0, factor.keep_q);
+    let double = size_of::<<N::Matrix as Scalar>::Real>() == 8;
+    let flops = symbolic.predict(shape).flops;
+    let device_notes = args.run.open_devices(&mut factor, flops, double)?;
+    if !factor.run.accelerators.is_empty()
+        && let Some(wider) = args.analysis.tree.for_devices(&options)
+    {
+        symbolic = analyse(pattern, &wider).map_err(about)?;
+    }
+    for note in &device_notes {
+        tracing::warn!("{note}");
+    }
     let (analysed, analysed_at) = (begin.elapsed() - read, Instant::now());
 
     let progress = Progress::new(trace::record_options(args));

@@ -45,14 +45,15 @@ pub fn whole(page: &mut Page, manifest: &Manifest, balance: &Balance) {
         }
     }
     if !run.devices.is_empty() {
-        page.prose(
-            "",
-            &format!(
-                "emulated: {}; times are {} times those of the emulated machine",
-                run.devices.join(", "),
+        let devices = run.devices.join(", ");
+        let text = match run.time_scale > 1.0 {
+            true => format!(
+                "emulated: {devices}; times are {} times those of the emulated machine",
                 three(run.time_scale)
             ),
-        );
+            false => format!("devices: {devices}"),
+        };
+        page.prose("", &text);
     }
     if let Some(limit) = run.memory_limit_bytes {
         page.row("", &format!("memory limit {}", si(limit as f64, "B")));

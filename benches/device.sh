@@ -1,0 +1,77 @@
+#!/usr/bin/env bash
+# The whole table of docs/devices.md on a machine with a CUDA device, in less than ten minutes: kernels against their twins, kernels
+# against cuBLAS's product, and factorizations by the CPU alone, by the device with one CPU worker, and by both, under dmda, dmdas and
+# heteroprio. Writes device.md, kernels.jsonl, runs.jsonl and the traces into $OUT, or into target/device.
+#
+# Usage: benches/device.sh [seconds for all, 540 by default]
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+exec </dev/null
+
+out=${OUT:-target/device}
+mkdir -p "$out"
+budget=${1:-540}
+treeqr=${CARGO_TARGET_DIR:-target}/release/treeqr
+
+step() { printf '\n== %s (%s s)\n' "$*" "$SECONDS"; }
+left() { echo $((budget - SECONDS)); }
+
+step "Build"
+cargo build --release --workspace --bins --examples
+cargo test --release --workspace --test device --no-run
+
+step "Machine"
+"$treeqr" topology | tee "$out/topology.txt"
+if ! grep -q 'cuda0:' "$out/topology.txt"; then
+    echo "SKIPPED: there is no CUDA device here"
+    exit 0
+fi
+
+step "Kernels against their twins"
+if timeout 120 cargo test --release --workspace --test device on_a_cuda_device -- --nocapture >"$out/twins.txt" 2>&1; then
+    echo passed | tee "$out/twins"
+else
+    echo FAILED | tee "$out/twins"
+    tail -n 20 "$out/twins.txt"
+fi
+
+step "Kernels against cuBLAS"
+timeout 60 "${CARGO_TARGET_DIR:-target}/release/examples/device_kernels" | tee "$out/kernels.jsonl" || true
+
+# One solve: a line of JSON, the trace kept; nothing if it fails or no time is left.
+: >"$out/runs.jsonl"
+run() {
+    local matrix=$1 who=$2 scheduler=$3 name
+    shift 3
+    [ "$(left)" -gt 20 ] || { echo "no time left for $matrix, $who"; return 0; }
+    name=${matrix//[^A-Za-z0-9-]/_}-$who-$scheduler
+    if timeout "$(left)" "$treeqr" solve "gallery:$matrix" --scheduler "$scheduler" "$@" --json \
+        --trace "$out/$name.trace" --force >"$out/$name.json" 2>"$out/$name.err"; then
+        python3 - "$matrix" "$who" "$scheduler" "$out/$name.json" >>"$out/runs.jsonl" <<'PY'
+import json, sys
+matrix, who, scheduler, path = sys.argv[1:]
+with open(path) as file:
+    run = json.load(file)
+run.update(matrix_name=matrix, who=who, asked=scheduler)
+print(json.dumps(run))
+PY
+        echo "$name: done"
+    else
+        echo "$name: FAILED: $(tail -n 1 "$out/$name.err")"
+    fi
+}
+
+step "Factorizations"
+tiles=(--nb 512 --ib 64)
+for matrix in ${MATRICES:-TF16 lp-20000 stencil27-40 ch7-8-b3 grid3d-80}; do
+    # A first run fills the cost models of both kinds of workers; it counts for nothing.
+    run "$matrix" warm-up dmda --devices 0
+    run "$matrix" cpu lws --devices none
+    run "$matrix" device dmdas --devices 0 --threads 1 "${tiles[@]}"
+    for scheduler in dmda dmdas heteroprio; do
+        run "$matrix" both "$scheduler" --devices 0 "${tiles[@]}"
+    done
+done
+
+step "Table"
+python3 benches/device/table.py "$out" | tee "$out/device.md"

@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+"""The table of benches/device.sh: from its folder of JSON lines to Markdown on standard output."""
+
+import json
+import os
+import sys
+
+
+def lines(path):
+    """The objects of a file of JSON lines; what is no JSON is left out, and no file is no line."""
+    if not os.path.exists(path):
+        return []
+    found = []
+    with open(path) as file:
+        for line in file:
+            try:
+                found.append(json.loads(line))
+            except ValueError:
+                continue
+    return found
+
+
+def row(*cells):
+    return "| " + " | ".join(str(cell) for cell in cells) + " |"
+
+
+def kernels(rows):
+    """Each kernel beside the product of the same scalar and tile."""
+    out = [row("scalar", "nb", "ib", "kernel", "GFlop/s", "of the product"), row(*["---"] * 6)]
+    products = {(r["scalar"], r["nb"], r["ib"]): r["gflops"] for r in rows if r["kernel"] == "gemm"}
+    for r in rows:
+        product = products.get((r["scalar"], r["nb"], r["ib"]))
+        part = f"{100 * r['gflops'] / product:.0f} %" if product else "–"
+        out.append(row(r["scalar"], r["nb"], r["ib"], r["kernel"], f"{r['gflops']:.0f}", part))
+    return out
+
+
+def moved(device):
+    """Bytes to a device and back, in GB."""
+    to = device["fetched_bytes"] + device["prefetched_bytes"]
+    back = device["returned_bytes"] + device["written_back_bytes"]
+    return to / 1e9, back / 1e9
+
+
+def runs(rows):
+    """Each factorization, with its time over that of the CPU alone."""
+    titles = ["matrix", "who", "scheduler", "factorize s", "CPU's time over it", "residual", "in tasks", "device tasks", "GB to", "GB back"]
+    out = [row(*titles), row(*["---"] * len(titles))]
+    alone = {r["matrix_name"]: r["times_s"]["factorize"] for r in rows if r["who"] == "cpu"}
+    for r in rows:
+        if r["who"] == "warm-up":
+            continue
+        time, base = r["times_s"]["factorize"], alone.get(r["matrix_name"])
+        devices = r["devices"]
+        to = sum(moved(d)[0] for d in devices)
+        back = sum(moved(d)[1] for d in devices)
+        out.append(
+            row(
+                r["matrix_name"],
+                r["who"] + (" (fell back)" if r.get("device_failure") else ""),
+                r["scheduler"],
+                f"{time:.3f}",
+                f"{base / time:.2f}" if base else "–",
+                f"{r['normal_residual']:.1e}",
+                f"{100 * r['occupancy']:.0f} %",
+                sum(d["tasks"] for d in devices),
+                f"{to:.2f}",
+                f"{back:.2f}",
+            )
+        )
+    return out
+
+
+def table(folder):
+    """All of it."""
+    twins = os.path.join(folder, "twins")
+    passed = open(twins).read().strip() if os.path.exists(twins) else "not run"
+    return "\n".join(
+        [f"Kernels against their twins on the device: {passed}.", ""]
+        + kernels(lines(os.path.join(folder, "kernels.jsonl")))
+        + [""]
+        + runs(lines(os.path.join(folder, "runs.jsonl")))
+    )
+
+
+if __name__ == "__main__":
+    print(table(sys.argv[1]))

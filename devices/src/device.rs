@@ -1,0 +1,127 @@
+//! What a device and one of its streams can do, and how they fail.
+//!
+//! Takes addresses and bytes; knows no task and no kernel. An address is a number that only the device understands.
+
+use crate::command::{Gemm, Launch};
+use std::fmt;
+use std::time::Duration;
+
+/// A device with a memory of its own. Shared by all threads that use it.
+pub trait Device: Send + Sync + fmt::Debug {
+    /// As its maker calls it.
+    fn name(&self) -> &str;
+
+    /// Its memory now.
+    ///
+    /// # Errors
+    /// If the device does not answer.
+    fn memory(&self) -> Result<Memory, DeviceError>;
+
+    /// Takes `bytes` of its memory for the caller, until [`Self::give_back`]; gives the address of the first.
+    ///
+    /// # Errors
+    /// If there is not so much, or the device does not answer.
+    fn reserve(&self, bytes: u64) -> Result<u64, DeviceError>;
+
+    /// Gives back what `reserve` gave.
+    fn give_back(&self, address: u64);
+
+    /// A new stream.
+    ///
+    /// # Errors
+    /// If the device does not answer.
+    fn stream(&self) -> Result<Box<dyn Stream>, DeviceError>;
+}
+
+/// Commands that a device does one after the other. What a stream does is seen by others once `finish` has returned (copies: once
+/// they have returned).
+pub trait Stream: Send {
+    /// Copies `from` to the device; done when it returns.
+    ///
+    /// # Errors
+    /// If the device fails.
+    fn upload(&mut self, from: &[u8], to: u64) -> Result<(), DeviceError>;
+
+    /// Copies from the device to `to`; done when it returns.
+    ///
+    /// # Errors
+    /// If the device fails.
+    fn download(&mut self, from: u64, to: &mut [u8]) -> Result<(), DeviceError>;
+
+    /// The time that `finish` gives begins here.
+    ///
+    /// # Errors
+    /// If the device fails.
+    fn begin(&mut self) -> Result<(), DeviceError>;
+
+    /// Asks for a kernel; it may run later.
+    ///
+    /// # Errors
+    /// If it can't be asked for, or something that was asked for before has failed.
+    fn launch(&mut self, launch: &Launch) -> Result<(), DeviceError>;
+
+    /// Asks for a matrix product; it may run later.
+    ///
+    /// # Errors
+    /// As [`Self::launch`].
+    fn gemm(&mut self, gemm: &Gemm) -> Result<(), DeviceError>;
+
+    /// Waits until all that was asked for is done; gives the device's own time since `begin`.
+    ///
+    /// # Errors
+    /// If any of it has failed.
+    fn finish(&mut self) -> Result<Duration, DeviceError>;
+}
+
+/// Bytes of a device's memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Memory {
+    /// Not taken by anybody.
+    pub free_bytes: u64,
+    /// All.
+    pub total_bytes: u64,
+}
+
+/// What a device could not do. Nothing that it holds can be trusted afterwards.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{device}: {doing}: {what}")]
+#[non_exhaustive]
+pub struct DeviceError {
+    /// Which device.
+    pub device: String,
+    /// What it was asked for.
+    pub doing: &'static str,
+    /// What it said.
+    pub what: String,
+    /// Of what kind.
+    pub kind: ErrorKind,
+}
+
+/// Kinds of failures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// Its memory is full.
+    OutOfMemory,
+    /// It can't be used here: a library is missing, or it is too old.
+    Unusable,
+    /// Something failed that should not.
+    Failed,
+}
+
+impl DeviceError {
+    /// An error of this device.
+    pub fn new(
+        device: &str,
+        doing: &'static str,
+        what: impl fmt::Display,
+        kind: ErrorKind,
+    ) -> Self {
+        DeviceError {
+            device: device.to_owned(),
+            doing,
+            what: what.to_string(),
+            kind,
+        }
+    }
+}

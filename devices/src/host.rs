@@ -1,0 +1,434 @@
+//! A device that is the host: a memory of its own, and streams on threads that run behind their callers.
+//!
+//! Takes an [`Interpreter`], which knows what the kernels compute; behaves like a device to everybody else. For tests: what it is
+//! asked for runs later and after random delays, its memory begins as NaN, and it fails on purpose. As on a device, a stream that
+//! has failed stays failed, and the failure of something asked for is told later.
+//!
+//! One lock holds the memory, so there is no unsafe code and no data race; who forgets to wait for a stream still reads too early,
+//! since commands of different streams run in any order.
+
+use crate::command::{Gemm, Launch};
+use crate::device::{Device, DeviceError, ErrorKind, Memory, Stream};
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Runs commands on the host's copy of a device's memory. Addresses count from `base`.
+pub trait Interpreter: Send + Sync {
+    /// Runs a kernel.
+    ///
+    /// # Panics
+    /// If there is no such kernel, or if it leaves the memory.
+    fn launch(&self, launch: &Launch, memory: &mut [u8], base: u64);
+
+    /// Runs a matrix product.
+    ///
+    /// # Panics
+    /// If it leaves the memory.
+    fn gemm(&self, gemm: &Gemm, memory: &mut [u8], base: u64);
+}
+
+/// What goes wrong on purpose; counted over all streams of the device, from 0.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct HostFaults {
+    /// This launch or product is refused.
+    pub refuse: Option<u64>,
+    /// This launch or product fails when it runs: seen by who waits.
+    pub fail: Option<u64>,
+    /// This copy fails.
+    pub copy: Option<u64>,
+    /// From this command on the device answers nothing any more.
+    pub lose: Option<u64>,
+    /// The device has no memory to give.
+    pub no_memory: bool,
+    /// Random pauses of up to so long before each command.
+    pub delay: Duration,
+    /// For the pauses.
+    pub seed: u64,
+}
+
+/// Where its memory begins: no address of it is small, so that a forgotten one is found.
+const BASE: u64 = 1 << 40;
+
+/// The device.
+pub struct HostDevice {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    name: String,
+    bytes: u64,
+    interpreter: Arc<dyn Interpreter>,
+    faults: HostFaults,
+    memory: Mutex<Vec<u64>>,
+    reserved: AtomicBool,
+    commands: AtomicU64,
+    copies: AtomicU64,
+    lost: AtomicBool,
+}
+
+impl HostDevice {
+    /// A device with a memory of `bytes`, of which one reservation can be had at a time.
+    pub fn new(
+        name: &str,
+        bytes: u64,
+        interpreter: Arc<dyn Interpreter>,
+        faults: HostFaults,
+    ) -> Self {
+        HostDevice {
+            inner: Arc::new(Inner {
+                name: name.to_owned(),
+                bytes,
+                interpreter,
+                faults,
+                memory: Mutex::new(Vec::new()),
+                reserved: AtomicBool::new(false),
+                commands: AtomicU64::new(0),
+                copies: AtomicU64::new(0),
+                lost: AtomicBool::new(false),
+            }),
+        }
+    }
+}
+
+impl fmt::Debug for HostDevice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "HostDevice {{ name: {:?}, bytes: {} }}",
+            self.inner.name, self.inner.bytes
+        )
+    }
+}
+
+impl Inner {
+    fn error(&self, doing: &'static str, what: &str) -> DeviceError {
+        DeviceError::new(&self.name, doing, what, ErrorKind::Failed)
+    }
+
+    fn check(&self, doing: &'static str) -> Result<(), DeviceError> {
+        match self.lost.load(Relaxed) {
+            true => Err(self.error(doing, "the device is lost")),
+            false => Ok(()),
+        }
+    }
+
+    /// The bytes at `address`, in the memory that is lent.
+    fn with_memory<R>(&self, work: impl FnOnce(&mut [u8]) -> R) -> R {
+        let mut memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
+        work(bytemuck::cast_slice_mut(&mut memory))
+    }
+}
+
+impl Device for HostDevice {
+    fn name(&self) -> &str {
+        &self.inner.name
+    }
+
+    fn memory(&self) -> Result<Memory, DeviceError> {
+        let taken = self.inner.reserved.load(Relaxed);
+        Ok(Memory {
+            free_bytes: if taken { 0 } else { self.inner.bytes },
+            total_bytes: self.inner.bytes,
+        })
+    }
+
+    fn reserve(&self, bytes: u64) -> Result<u64, DeviceError> {
+        let inner = &self.inner;
+        inner.check("reserve memory")?;
+        if inner.faults.no_memory || bytes > inner.bytes || inner.reserved.swap(true, Relaxed) {
+            let what = format!("{bytes} bytes are not free");
+            let kind = ErrorKind::OutOfMemory;
+            return Err(DeviceError::new(&inner.name, "reserve memory", what, kind));
+        }
+        let mut memory = inner.memory.lock().unwrap_or_else(PoisonError::into_inner);
+        *memory = vec![u64::MAX; bytes.div_ceil(8) as usize];
+        Ok(BASE)
+    }
+
+    fn give_back(&self, _: u64) {
+        self.inner.reserved.store(false, Relaxed);
+        let mut memory = self
+            .inner
+            .memory
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        *memory = Vec::new();
+    }
+
+    fn stream(&self) -> Result<Box<dyn Stream>, DeviceError> {
+        self.inner.check("create a stream")?;
+        let (sender, receiver) = channel::<Work>();
+        let inner = self.inner.clone();
+        let spawned = std::thread::Builder::new().spawn(move || {
+            let mut runner = Runner::new(inner);
+            while let Ok(work) = receiver.recv() {
+                runner.run(work);
+            }
+        });
+        spawned.map_err(|e| self.inner.error("create a stream", &e.to_string()))?;
+        Ok(Box::new(HostStream {
+            device: self.inner.clone(),
+            sender,
+        }))
+    }
+}
+
+enum Work {
+    Begin,
+    Launch(Launch),
+    Gemm(Gemm),
+    Finish(Sender<Result<Duration, DeviceError>>),
+}
+
+/// The thread behind a stream.
+struct Runner {
+    device: Arc<Inner>,
+    begin: Instant,
+    failed: Option<DeviceError>,
+    random: u64,
+}
+
+impl Runner {
+    fn new(device: Arc<Inner>) -> Self {
+        let random = device.faults.seed.wrapping_mul(2).wrapping_add(1);
+        Runner {
+            device,
+            begin: Instant::now(),
+            failed: None,
+            random,
+        }
+    }
+
+    fn run(&mut self, work: Work) {
+        match work {
+            Work::Begin => self.begin = Instant::now(),
+            Work::Launch(launch) => self.compute(|device| {
+                let run = |memory: &mut [u8]| device.interpreter.launch(&launch, memory, BASE);
+                device.with_memory(run);
+            }),
+            Work::Gemm(gemm) => self.compute(|device| {
+                device.with_memory(|memory| device.interpreter.gemm(&gemm, memory, BASE));
+            }),
+            Work::Finish(answer) => {
+                let done = match (&self.failed, self.device.check("wait")) {
+                    (Some(error), _) => Err(error.clone()),
+                    (None, Err(error)) => Err(error),
+                    (None, Ok(())) => Ok(self.begin.elapsed()),
+                };
+                // Who asked may be gone.
+                let _ = answer.send(done);
+            }
+        }
+    }
+
+    fn compute(&mut self, work: impl FnOnce(&Inner)) {
+        let device = self.device.clone();
+        let number = device.commands.fetch_add(1, Relaxed);
+        if device.faults.lose.is_some_and(|from| number >= from) {
+            device.lost.store(true, Relaxed);
+        }
+        if device.faults.fail == Some(number) {
+            self.failed = Some(device.error("run a kernel", "it failed on purpose"));
+        }
+        if self.failed.is_some() || device.lost.load(Relaxed) {
+            return;
+        }
+        self.pause();
+        if catch_unwind(AssertUnwindSafe(|| work(&device))).is_err() {
+            self.failed = Some(device.error("run a kernel", "it left the memory"));
+        }
+    }
+
+    fn pause(&mut self) {
+        let most = self.device.faults.delay;
+        if !most.is_zero() {
+            self.random = self
+                .random
+                .wrapping_mul(6364136223846793005)
+                .wrapping_add(1442695040888963407);
+            std::thread::sleep(most.mul_f64((self.random >> 40) as f64 / (1u64 << 24) as f64));
+        }
+    }
+}
+
+struct HostStream {
+    device: Arc<Inner>,
+    sender: Sender<Work>,
+}
+
+impl HostStream {
+    fn send(&self, doing: &'static str, work: Work) -> Result<(), DeviceError> {
+        let gone = |_| self.device.error(doing, "the stream has ended");
+        self.sender.send(work).map_err(gone)
+    }
+
+    fn ask(&self, doing: &'static str) -> Result<(), DeviceError> {
+        self.device.check(doing)?;
+        let faults = &self.device.faults;
+        match faults.refuse {
+            Some(at) if self.device.commands.load(Relaxed) >= at => {
+                Err(self.device.error(doing, "refused on purpose"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn copy(&self, doing: &'static str, copy: impl FnOnce(&mut [u8])) -> Result<(), DeviceError> {
+        self.device.check(doing)?;
+        let number = self.device.copies.fetch_add(1, Relaxed);
+        if self.device.faults.copy == Some(number) {
+            return Err(self.device.error(doing, "it failed on purpose"));
+        }
+        if !self.device.faults.delay.is_zero() {
+            std::thread::sleep(self.device.faults.delay / 4);
+        }
+        self.device.with_memory(copy);
+        Ok(())
+    }
+}
+
+/// The bytes from `address` on, as a range of the memory.
+fn range(address: u64, bytes: usize) -> std::ops::Range<usize> {
+    let start = (address - BASE) as usize;
+    start..start + bytes
+}
+
+impl Stream for HostStream {
+    fn upload(&mut self, from: &[u8], to: u64) -> Result<(), DeviceError> {
+        self.copy("copy to the device", |memory| {
+            memory[range(to, from.len())].copy_from_slice(from);
+        })
+    }
+
+    fn download(&mut self, from: u64, to: &mut [u8]) -> Result<(), DeviceError> {
+        self.copy("copy from the device", |memory| {
+            to.copy_from_slice(&memory[range(from, to.len())]);
+        })
+    }
+
+    fn begin(&mut self) -> Result<(), DeviceError> {
+        self.send("begin", Work::Begin)
+    }
+
+    fn launch(&mut self, launch: &Launch) -> Result<(), DeviceError> {
+        self.ask("launch a kernel")?;
+        self.send("launch a kernel", Work::Launch(launch.clone()))
+    }
+
+    fn gemm(&mut self, gemm: &Gemm) -> Result<(), DeviceError> {
+        self.ask("multiply matrices")?;
+        self.send("multiply matrices", Work::Gemm(*gemm))
+    }
+
+    fn finish(&mut self) -> Result<Duration, DeviceError> {
+        let (sender, receiver) = channel();
+        self.send("wait", Work::Finish(sender))?;
+        let gone = |_| self.device.error("wait", "the stream has ended");
+        receiver.recv().map_err(gone)?
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::command::ScalarKind;
+
+    /// Adds one to the first byte at the address.
+    struct AddOne;
+
+    impl Interpreter for AddOne {
+        fn launch(&self, launch: &Launch, memory: &mut [u8], base: u64) {
+            let crate::command::Arg::Address(at) = launch.args[0] else {
+                panic!("an address first");
+            };
+            memory[(at - base) as usize] += 1;
+        }
+        fn gemm(&self, _: &Gemm, _: &mut [u8], _: u64) {}
+    }
+
+    fn device(faults: HostFaults) -> HostDevice {
+        HostDevice::new("host0", 1 << 12, Arc::new(AddOne), faults)
+    }
+
+    fn add(at: u64) -> Launch {
+        Launch {
+            kernel: "add",
+            scalar: ScalarKind::F64,
+            blocks: 1,
+            threads: 32,
+            args: vec![crate::command::Arg::Address(at)],
+        }
+    }
+
+    #[test]
+    fn commands_run_in_order_behind_their_caller() {
+        let faults = HostFaults {
+            delay: Duration::from_millis(2),
+            ..HostFaults::default()
+        };
+        let device = device(faults);
+        let at = device.reserve(64).unwrap();
+        let mut stream = device.stream().unwrap();
+        stream.upload(&[7; 64], at).unwrap();
+        stream.begin().unwrap();
+        for _ in 0..5 {
+            stream.launch(&add(at + 3)).unwrap();
+        }
+        stream.finish().unwrap();
+        let mut bytes = [0; 5];
+        stream.download(at, &mut bytes).unwrap();
+        assert_eq!(bytes, [7, 7, 7, 12, 7]);
+    }
+
+    #[test]
+    fn every_fault_is_an_error_and_stays_one() {
+        let told = |faults: HostFaults| {
+            let device = device(faults);
+            let at = device.reserve(64)?;
+            let mut stream = device.stream()?;
+            let mut bytes = [1; 8];
+            stream.upload(&bytes, at)?;
+            for _ in 0..4 {
+                stream.launch(&add(at))?;
+                stream.finish()?;
+            }
+            stream.download(at, &mut bytes)
+        };
+        assert_eq!(told(HostFaults::default()), Ok(()));
+        let kinds: [fn(&mut HostFaults); 5] = [
+            |f| f.refuse = Some(2),
+            |f| f.fail = Some(2),
+            |f| f.copy = Some(1),
+            |f| f.lose = Some(3),
+            |f| f.no_memory = true,
+        ];
+        let errors = kinds.map(|set| {
+            let mut faults = HostFaults::default();
+            set(&mut faults);
+            told(faults).unwrap_err().to_string()
+        });
+        assert_eq!(
+            errors,
+            [
+                "host0: launch a kernel: refused on purpose",
+                "host0: run a kernel: it failed on purpose",
+                "host0: copy from the device: it failed on purpose",
+                "host0: wait: the device is lost",
+                "host0: reserve memory: 64 bytes are not free",
+            ]
+        );
+        let device = device(HostFaults::default());
+        device.reserve(64).unwrap();
+        let mut stream = device.stream().unwrap();
+        stream.launch(&add(BASE + 64)).unwrap();
+        assert_eq!(stream.finish().unwrap_err().what, "it left the memory");
+        assert!(
+            stream.finish().is_err(),
+            "a stream that failed stays failed"
+        );
+    }
+}

@@ -1,0 +1,24 @@
+// All kernels in one library for the host, with one door: run_kernel(name, blocks, threads, arguments).
+#include "shim.hpp"
+
+#include "../panel.cu"
+
+#include "../copies.cu"
+
+#define OF(KERNEL, SUFFIX)                                                                                                 \
+    if (!std::strcmp(name, #KERNEL "_" #SUFFIX)) {                                                                        \
+        shim::run([](void **arguments) { shim::call(KERNEL##_##SUFFIX, arguments); }, blocks, threads, arguments);        \
+        return 0;                                                                                                         \
+    }
+#define ALL(KERNEL) OF(KERNEL, f32) OF(KERNEL, f64) OF(KERNEL, c32) OF(KERNEL, c64)
+
+// 0, or 1 if there is no such kernel.
+extern "C" int run_kernel(const char *name, unsigned blocks, unsigned threads, void **arguments) {
+    ALL(panel)
+    ALL(copy_v)
+    ALL(copy_upper)
+    ALL(copy_stair)
+    ALL(copy)
+    ALL(subtract)
+    return 1;
+}

@@ -1,0 +1,104 @@
+//! Replicas on devices that are there: rooms of their memory, and copies that go on behind.
+//!
+//! Takes a handle and its device, under the lock of all states; gives it room, or asks for a copy. Knows no task.
+
+use super::{Replica, Validity, Work};
+use crate::machine::real::{RealNode, Transfer};
+use crate::observer::TransferKind;
+use crate::spec::Handle;
+use crate::store::{Change, MemoryNode, OutOfMemory};
+use smallvec::SmallVec;
+use std::sync::Arc;
+
+impl Work<'_, '_> {
+    /// Gives `handle` a room on a real device. Others go until there is one: those that need no copy at once, an owner when its bytes
+    /// are on the host. For what is only brought ahead nobody waits.
+    pub(super) fn allocate_real(
+        &mut self,
+        real: &RealNode,
+        handle: Handle,
+        node: MemoryNode,
+        bytes: u64,
+        kind: TransferKind,
+    ) -> Result<(), OutOfMemory> {
+        let room = loop {
+            if let Some(room) = real.take(bytes) {
+                break room;
+            }
+            let full = OutOfMemory {
+                bytes: bytes as usize,
+            };
+            let victim = self.victim(node, kind).ok_or(full)?;
+            let replica = self.at(victim, node);
+            let mut leaves: SmallVec<[Arc<Transfer>; 2]> =
+                replica.arrival.iter().cloned().collect();
+            if replica.validity == Validity::Owner {
+                if kind == TransferKind::Prefetch {
+                    return Err(full);
+                }
+                self.discard(victim, node);
+                leaves.extend(self.at(victim, MemoryNode::HOST).arrival.clone());
+            } else {
+                self.discard(victim, node);
+            }
+            self.link(node).stats.evictions += 1;
+            if kind == TransferKind::Fetch {
+                // Whoever needs these bytes will hear of a failure.
+                leaves.iter().for_each(|transfer| drop(transfer.wait()));
+            }
+        };
+        let pins = self.at(handle, node).pins;
+        *self.at(handle, node) = Replica {
+            bytes: Some(bytes),
+            pins,
+            room: Some(room),
+            ..Replica::ABSENT
+        };
+        self.count_real(handle, node, bytes as i64);
+        let link = self.link(node);
+        link.stats.peak_bytes = link.stats.peak_bytes.max(link.used_bytes);
+        link.by_use.insert((0, handle.0));
+        Ok(())
+    }
+
+    /// Notes that a real device has `delta_bytes` more.
+    pub(super) fn count_real(&mut self, handle: Handle, node: MemoryNode, delta_bytes: i64) {
+        let link = self.link(node);
+        link.used_bytes = link.used_bytes.saturating_add_signed(delta_bytes);
+        let change = Change {
+            memory: node,
+            delta_bytes,
+            after_bytes: link.used_bytes,
+        };
+        self.note(handle, smallvec::smallvec![change]);
+    }
+
+    /// Asks for a copy between the host and a real device.
+    pub(super) fn transfer_real(
+        &mut self,
+        real: &RealNode,
+        handle: Handle,
+        from: MemoryNode,
+        to: MemoryNode,
+        kind: TransferKind,
+    ) {
+        let device = if from == MemoryNode::HOST { to } else { from };
+        let replica = self.at(handle, device);
+        let room = replica
+            .room
+            .clone()
+            .expect("a replica with bytes has a room");
+        let bytes = replica.bytes.expect("a replica with a room has bytes");
+        let before = self.at(handle, from).arrival.clone();
+        let ticks = (self.all.ticks)();
+        let transfer = real.begin((handle, kind), (from, to), room, before, ticks);
+        self.link(device).stats.count(kind, bytes);
+        self.at(handle, from).validity = Validity::Shared;
+        let target = self.at(handle, to);
+        target.validity = Validity::Shared;
+        target.arrival = Some(transfer.clone());
+        let pending = &mut self.at(handle, MemoryNode::HOST).pending;
+        pending.retain(|transfer| !transfer.is_done());
+        pending.push(transfer);
+    }
+}

@@ -1,0 +1,349 @@
+//! Devices that are there: a part of their memory cut into rooms, and the threads that copy to and from it.
+//!
+//! Takes a [`Device`] and how much of it a run may use; gives rooms for replicas, and transfers that somebody can wait for. Knows no
+//! state of a replica: that is `coherence.rs`.
+//!
+//! Each device has two threads, one for each direction, which serve their transfers in the order in which they were asked for. They take
+//! the host's bytes under a claim of the store, as a task would. Nobody who asks waits here; who needs the bytes waits for the
+//! transfer. A transfer waits at most for transfers that were asked for before it, so there is no circle.
+
+use super::coherence::Event;
+use crate::observer::{TransferKind, TransferRecord};
+use crate::spec::Handle;
+use crate::store::{MemoryNode, SharedStore};
+use crate::sync::{AtomicU64, Mutex, Ordering, lock};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Condvar, Mutex as StdMutex, PoisonError};
+use std::time::Instant;
+use treeqr_devices::{Arena, Device, DeviceError, ErrorKind};
+
+/// A device beside the CPU workers of a run.
+#[derive(Clone, Debug)]
+pub struct Accelerator {
+    /// Letters and a number: `cuda0`.
+    pub name: String,
+    /// The device.
+    pub device: Arc<dyn Device>,
+    /// Bytes of its memory that the run takes, for data and scratch.
+    pub memory_bytes: u64,
+    /// Workers that it has, one stream each: so many tasks run on it at the same time.
+    pub streams: usize,
+}
+
+/// What a link is taken for before anything went over it: PCI Express of the third generation.
+const FIRST_BYTES_PER_NS: f64 = 12.0;
+/// What a transfer costs beyond its bytes.
+const LATENCY_NS: f64 = 20e3;
+/// Transfers below this say nothing of the bandwidth.
+const TELLING_BYTES: u64 = 64 << 10;
+
+/// A device in one run.
+pub(super) struct RealNode {
+    pub(super) name: String,
+    device: Arc<dyn Device>,
+    start: u64,
+    arena: Arc<Mutex<Arena>>,
+    /// For replicas.
+    bytes: u64,
+    /// Of the streams, one each.
+    scratch: Vec<Arc<Room>>,
+    up: Mutex<Option<Sender<Job>>>,
+    down: Mutex<Option<Sender<Job>>>,
+    /// Where the two threads find what to do, until they take it.
+    receivers: Mutex<Vec<Receiver<Job>>>,
+    /// Bytes a nanosecond, as bits.
+    rate: AtomicU64,
+    /// What the two threads have done.
+    done: Mutex<Vec<Event>>,
+}
+
+/// A block of a device's memory; free again when the last who uses it has let go.
+pub(crate) struct Room {
+    /// Of its first byte.
+    pub(crate) address: u64,
+    bytes: u64,
+    arena: Arc<Mutex<Arena>>,
+}
+
+impl Room {
+    /// Its length.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+}
+
+impl Drop for Room {
+    fn drop(&mut self) {
+        lock(&self.arena).give(self.address, self.bytes);
+    }
+}
+
+/// Bytes on their way.
+pub(crate) struct Transfer {
+    outcome: StdMutex<Option<Result<(), DeviceError>>>,
+    ended: Condvar,
+}
+
+impl Transfer {
+    fn new() -> Arc<Self> {
+        Arc::new(Transfer {
+            outcome: StdMutex::new(None),
+            ended: Condvar::new(),
+        })
+    }
+
+    /// Whether it has ended, well or not.
+    pub(crate) fn is_done(&self) -> bool {
+        let outcome = self.outcome.lock().unwrap_or_else(PoisonError::into_inner);
+        outcome.is_some()
+    }
+
+    /// Waits for its end.
+    pub(crate) fn wait(&self) -> Result<(), DeviceError> {
+        let mut outcome = self.outcome.lock().unwrap_or_else(PoisonError::into_inner);
+        loop {
+            if let Some(outcome) = &*outcome {
+                return outcome.clone();
+            }
+            outcome = self
+                .ended
+                .wait(outcome)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    fn end(&self, outcome: Result<(), DeviceError>) {
+        *self.outcome.lock().unwrap_or_else(PoisonError::into_inner) = Some(outcome);
+        self.ended.notify_all();
+    }
+}
+
+/// A transfer that is asked for.
+pub(super) struct Job {
+    pub(super) handle: Handle,
+    pub(super) from: MemoryNode,
+    pub(super) to: MemoryNode,
+    pub(super) kind: TransferKind,
+    pub(super) ticks: u64,
+    /// On the device.
+    room: Arc<Room>,
+    after: Option<Arc<Transfer>>,
+    asked: Instant,
+    transfer: Arc<Transfer>,
+}
+
+impl RealNode {
+    /// Takes the memory, of which every stream gets `scratch_bytes` for itself.
+    pub(super) fn new(accelerator: &Accelerator, scratch_bytes: u64) -> Result<Self, DeviceError> {
+        let Accelerator {
+            name,
+            device,
+            memory_bytes,
+            streams,
+        } = accelerator;
+        let needed = Arena::rounded(scratch_bytes).saturating_mul(*streams as u64);
+        if needed >= *memory_bytes {
+            let what = format!(
+                "{memory_bytes} bytes are too few: {streams} streams need {needed} of scratch alone"
+            );
+            return Err(DeviceError::new(
+                name,
+                "reserve memory",
+                what,
+                ErrorKind::OutOfMemory,
+            ));
+        }
+        let start = device.reserve(*memory_bytes)?;
+        let arena = Arc::new(Mutex::new(Arena::new(start, *memory_bytes)));
+        let ((up, to_device), (down, to_host)) = (channel(), channel());
+        let mut node = RealNode {
+            name: name.clone(),
+            device: device.clone(),
+            start,
+            bytes: memory_bytes - needed,
+            arena,
+            scratch: Vec::new(),
+            up: Mutex::new(Some(up)),
+            down: Mutex::new(Some(down)),
+            receivers: Mutex::new(vec![to_device, to_host]),
+            rate: AtomicU64::new(FIRST_BYTES_PER_NS.to_bits()),
+            done: Mutex::default(),
+        };
+        let rooms = (0..*streams).map(|_| node.take(scratch_bytes).expect("it was counted"));
+        node.scratch = rooms.collect();
+        Ok(node)
+    }
+
+    /// The scratch of stream `s`.
+    pub(super) fn scratch(&self, s: usize) -> Arc<Room> {
+        self.scratch[s].clone()
+    }
+
+    pub(super) fn device(&self) -> &Arc<dyn Device> {
+        &self.device
+    }
+
+    /// Whether a task with buffers of these sizes always finds room for the next of them, wherever the others lie: if all of them
+    /// take at most one part in so many as there are, one of the gaps between those that are there is large enough.
+    pub(super) fn fits(&self, sizes: impl Iterator<Item = u64>) -> bool {
+        let (mut count, mut total) = (0u64, 0u64);
+        for bytes in sizes {
+            count += 1;
+            total = total.saturating_add(Arena::rounded(bytes));
+        }
+        total.saturating_mul(count.max(1)) <= self.bytes
+    }
+
+    /// A room, if there is a free range that is long enough.
+    pub(super) fn take(&self, bytes: u64) -> Option<Arc<Room>> {
+        let address = lock(&self.arena).take(bytes)?;
+        Some(Arc::new(Room {
+            address,
+            bytes,
+            arena: self.arena.clone(),
+        }))
+    }
+
+    /// Predicted time of a transfer.
+    pub(super) fn transfer_ns(&self, bytes: u64) -> f64 {
+        LATENCY_NS + bytes as f64 / f64::from_bits(self.rate.load(Ordering::Relaxed))
+    }
+
+    /// Asks for a transfer between the host and `room`, after another.
+    pub(super) fn begin(
+        &self,
+        (handle, kind): (Handle, TransferKind),
+        (from, to): (MemoryNode, MemoryNode),
+        room: Arc<Room>,
+        after: Option<Arc<Transfer>>,
+        ticks: u64,
+    ) -> Arc<Transfer> {
+        let transfer = Transfer::new();
+        let job = Job {
+            handle,
+            from,
+            to,
+            kind,
+            ticks,
+            room,
+            after,
+            asked: Instant::now(),
+            transfer: transfer.clone(),
+        };
+        let queue = if from == MemoryNode::HOST {
+            &self.up
+        } else {
+            &self.down
+        };
+        let sent = lock(queue).as_ref().map(|queue| queue.send(job).is_ok());
+        if sent != Some(true) {
+            transfer.end(Err(self.error("the run is over")));
+        }
+        transfer
+    }
+
+    fn error(&self, what: &str) -> DeviceError {
+        DeviceError::new(&self.name, "copy", what, ErrorKind::Failed)
+    }
+
+    /// What the threads will serve: two of them.
+    pub(super) fn take_receivers(&self) -> Vec<Receiver<Job>> {
+        std::mem::take(&mut *lock(&self.receivers))
+    }
+
+    /// No further transfers: the threads end.
+    pub(super) fn close(&self) {
+        lock(&self.up).take();
+        lock(&self.down).take();
+        // If nobody took them, what was asked for fails.
+        for receiver in self.take_receivers() {
+            for job in receiver.try_iter() {
+                job.transfer.end(Err(self.error("the run is over")));
+            }
+        }
+    }
+
+    /// What has moved since the last call.
+    pub(super) fn take_events(&self) -> Vec<Event> {
+        std::mem::take(&mut *lock(&self.done))
+    }
+
+    /// The life of a thread that copies.
+    pub(super) fn serve(&self, jobs: &Receiver<Job>, store: SharedStore<'_>) {
+        let mut stream = None;
+        while let Ok(job) = jobs.recv() {
+            // Unwind safety: the stream is not used again after a panic.
+            let copied = catch_unwind(AssertUnwindSafe(|| self.copy(&job, store, &mut stream)));
+            let outcome = copied.unwrap_or_else(|payload| {
+                stream = None;
+                Err(self.error(&crate::error::panic_message(&*payload)))
+            });
+            // First the room, so that who has waited finds it free.
+            let Job { room, transfer, .. } = job;
+            drop(room);
+            transfer.end(outcome);
+        }
+    }
+
+    fn copy(
+        &self,
+        job: &Job,
+        store: SharedStore<'_>,
+        stream: &mut Option<Box<dyn treeqr_devices::Stream>>,
+    ) -> Result<(), DeviceError> {
+        if let Some(before) = &job.after {
+            before.wait()?;
+        }
+        let stream = match stream {
+            Some(stream) => stream,
+            None => stream.insert(self.device.stream()?),
+        };
+        let host = store.on(MemoryNode::HOST);
+        let begin = Instant::now();
+        let bytes = if job.from == MemoryNode::HOST {
+            let source = host.read::<u8>(job.handle);
+            stream.upload(&source, job.room.address)?;
+            source.len() as u64
+        } else {
+            let mut target = host.write::<u8>(job.handle);
+            stream.download(job.room.address, &mut target)?;
+            target.len() as u64
+        };
+        let duration = begin.elapsed();
+        if bytes >= TELLING_BYTES {
+            let seen = bytes as f64 / (duration.as_nanos() as f64).max(1.0);
+            let rate = f64::from_bits(self.rate.load(Ordering::Relaxed));
+            self.rate
+                .store((0.8 * rate + 0.2 * seen).to_bits(), Ordering::Relaxed);
+        }
+        lock(&self.done).push(Event::Transfer(TransferRecord {
+            ticks: job.ticks,
+            handle: job.handle,
+            from: job.from,
+            to: job.to,
+            kind: job.kind,
+            bytes,
+            wait_ns: begin.duration_since(job.asked).as_nanos() as u64,
+            duration_ns: duration.as_nanos() as u64,
+        }));
+        Ok(())
+    }
+}
+
+impl Drop for RealNode {
+    fn drop(&mut self) {
+        self.close();
+        self.device.give_back(self.start);
+    }
+}
+
+impl std::fmt::Debug for RealNode {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            f,
+            "RealNode {{ name: {:?}, bytes: {} }}",
+            self.name, self.bytes
+        )
+    }
+}
