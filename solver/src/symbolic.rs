@@ -315,14 +315,14 @@ impl Symbolic {
         (self.units.len() - tiled, tiled)
     }
 
-    /// How front `f` is cut into tiles; `None` for one that stays whole.
-    pub fn front_tiles(&self, f: usize) -> Option<FrontTiles> {
+    /// How front `f` is cut into tiles, for scalars of so many bytes; `None` for one that stays whole.
+    pub fn front_tiles(&self, f: usize, scalar_bytes: usize) -> Option<FrontTiles> {
         let tiling = self.tilings[f].as_ref()?;
         let (rows, cols) = tiling.grid();
         Some(FrontTiles {
             rows: rows as u32,
             cols: cols as u32,
-            inner_block: tiling.ib,
+            inner_block: tiling.inner_block(scalar_bytes) as u32,
             flat_height: tiling.bh,
         })
     }

@@ -78,7 +78,7 @@ fn entries_are_those_that_move() {
         for (c, front) in symbolic.fronts().iter().enumerate() {
             let copies = of(&tasks, "block_copy").filter(|t| t.geometry.child == Some(c as u32));
             let copied: u64 = copies.map(|t| t.geometry.entries).sum();
-            let in_tiles = |p: u32| symbolic.front_tiles(p as usize).is_some();
+            let in_tiles = |p: u32| symbolic.front_tiles(p as usize, 8).is_some();
             if front.parent.is_some_and(in_tiles) {
                 let rows = front.cb_rows as usize;
                 let columns = front.n - front.npiv;

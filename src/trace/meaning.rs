@@ -41,7 +41,7 @@ pub(super) fn fronts(symbolic: &Symbolic, graph: &TaskGraph<'_>) -> Vec<schema::
         }
     }
     let row = |(f, front): (usize, &treeqr_solver::Front)| {
-        let tiles = symbolic.front_tiles(f);
+        let tiles = graph.front_tiles(f);
         let task_node = symbolic.task_node(f);
         schema::Front {
             node: f as u32,

@@ -26,7 +26,7 @@ pub struct Tiling {
     pub rows: Vec<u32>,
     /// Column bounds: tile column j holds the columns `cols[j]..cols[j + 1]`.
     pub cols: Vec<u32>,
-    /// Columns of an inner block of the kernels.
+    /// Columns of an inner block of the kernels that were asked for, or 0: see [`Tiling::inner_block`].
     pub ib: u32,
     /// Tiles of a panel reduced flat before the binary tree; 0: all.
     pub bh: u32,
@@ -54,6 +54,15 @@ impl Tiling {
     /// Columns of tile column `j`.
     pub fn width(&self, j: usize) -> usize {
         (self.cols[j + 1] - self.cols[j]) as usize
+    }
+
+    /// Columns of an inner block of the kernels, for scalars of so many bytes: 32 in f32, where a product with fewer is slow, and 24
+    /// otherwise, where T costs more than that.
+    pub fn inner_block(&self, scalar_bytes: usize) -> usize {
+        match self.ib as usize {
+            0 => (if scalar_bytes == 4 { 32 } else { 24 }).min(self.width(0)),
+            asked => asked,
+        }
     }
 
     /// Whether tile (i, j) exists.
@@ -143,7 +152,7 @@ fn tiling(tree: &Tree, f: usize, options: &Options) -> Tiling {
     let mb = options.mb.unwrap_or(2 * nb);
     // With mb alone given, nb has to divide it.
     let nb = if mb.is_multiple_of(nb) { nb } else { mb };
-    let ib = options.ib.unwrap_or(24).min(nb);
+    let ib = options.ib.map_or(0, |ib| ib.min(nb));
 
     let cols = bounds(front.n, nb, None);
     // A tile row per mb, and one that ends where the rows of R end.

@@ -184,7 +184,6 @@ fn is_consistent(s: &Symbolic) -> bool {
         let increase = |bounds: &[u32]| bounds.len() > 1 && bounds.windows(2).all(|w| w[0] < w[1]);
         increase(&t.rows)
             && increase(&t.cols)
-            && t.ib > 0
             && t.depth.len() == t.cols.len() - 1
             && t.panels <= t.depth.len()
             && t.depth.iter().all(|&d| (d as usize) < t.rows.len())

@@ -158,7 +158,7 @@ impl<T: FactorScalar> Factors<T> {
             return;
         }
         let t = plan.tiling(f);
-        let ib = t.ib as usize;
+        let ib = t.inner_block(size_of::<T>());
         let get = |handle| self.store.get_as::<T>(handle).expect("reflectors are kept");
         for k in 0..t.panels {
             let w = t.width(k);

@@ -51,7 +51,7 @@ pub(super) fn device_scratch<T: FactorScalar>(plan: &Plan<'_>) -> u64 {
         let (rows, columns) = t.grid();
         let widest = (0..columns).map(|j| t.width(j)).max().unwrap_or(0);
         let highest = (0..rows).map(|i| t.height(i)).max().unwrap_or(0);
-        let (n, ib) = (widest.max(plan.shape.nrhs), t.ib as usize);
+        let (n, ib) = (widest.max(plan.shape.nrhs), t.inner_block(size_of::<T>()));
         let bytes = tp_scratch_bytes(scalar, highest.max(widest), n, ib);
         bytes.max(ge_scratch_bytes(scalar, n, ib)) as u64
     };
@@ -70,7 +70,7 @@ impl<T: FactorScalar> App<'_, T> {
         };
         let tilings = self.plan.sym.tilings.iter().flatten();
         { tilings }
-            .all(|t| t.ib as usize <= MOST_COLUMNS)
+            .all(|t| t.inner_block(size_of::<T>()) <= MOST_COLUMNS)
             .then_some(code)
     }
 
@@ -78,7 +78,12 @@ impl<T: FactorScalar> App<'_, T> {
     fn launch_geqrt(&self, task: &mut DeviceTask<'_>) -> Result<(), TaskFailure> {
         let At { f, k, i, .. } = at(task.task());
         let (t, scalar) = (self.plan.tiling(f), scalar_kind::<T>());
-        let (height, w, offset, ib) = (t.height(i), t.width(k), t.offset(i, k), t.ib as usize);
+        let (height, w, offset, ib) = (
+            t.height(i),
+            t.width(k),
+            t.offset(i, k),
+            t.inner_block(size_of::<T>()),
+        );
         let stair = tile_stair(t, self.plan.sym.tree.stair(f), i, k);
         let rows = height - offset;
         let a = tile(scalar, task.write(0), height, offset);
@@ -93,7 +98,12 @@ impl<T: FactorScalar> App<'_, T> {
     fn launch_gemqrt(&self, task: &mut DeviceTask<'_>) -> Result<(), TaskFailure> {
         let At { f, k, i, j, .. } = at(task.task());
         let (t, scalar) = (self.plan.tiling(f), scalar_kind::<T>());
-        let (height, w, offset, ib) = (t.height(i), t.width(k), t.offset(i, k), t.ib as usize);
+        let (height, w, offset, ib) = (
+            t.height(i),
+            t.width(k),
+            t.offset(i, k),
+            t.inner_block(size_of::<T>()),
+        );
         let stair = tile_stair(t, self.plan.sym.tree.stair(f), i, k);
         let rows = height - offset;
         let reflectors = rows.min(w);
@@ -123,7 +133,7 @@ impl<T: FactorScalar> App<'_, T> {
             f, k, i, a, tree, ..
         } = at(task.task());
         let (t, scalar) = (self.plan.tiling(f), scalar_kind::<T>());
-        let (w, ib) = (t.width(k), t.ib as usize);
+        let (w, ib) = (t.width(k), t.inner_block(size_of::<T>()));
         let front = self.plan.sym.tree.stair(f);
         let r = tile(scalar, task.write(0), t.height(a), t.offset(a, k));
         let b = tile(scalar, task.write(1), t.height(i), 0);
@@ -156,7 +166,7 @@ impl<T: FactorScalar> App<'_, T> {
             tree,
         } = at(task.task());
         let (t, scalar) = (self.plan.tiling(f), scalar_kind::<T>());
-        let (w, ib, cols) = (t.width(k), t.ib as usize, self.width(f, j));
+        let (w, ib, cols) = (t.width(k), t.inner_block(size_of::<T>()), self.width(f, j));
         let front = self.plan.sym.tree.stair(f);
         let (v, tf, stair, rows) = if tree {
             let (v, tf) = factor(scalar, task.read(0), w, w, ib);

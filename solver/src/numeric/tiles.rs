@@ -51,7 +51,12 @@ impl<T: FactorScalar> App<'_, T> {
     ) -> Result<(), TaskFailure> {
         let At { f, k, i, .. } = at(task.task());
         let t = self.plan.tiling(f);
-        let (height, w, offset, ib) = (t.height(i), t.width(k), t.offset(i, k), t.ib as usize);
+        let (height, w, offset, ib) = (
+            t.height(i),
+            t.width(k),
+            t.offset(i, k),
+            t.inner_block(size_of::<T>()),
+        );
         let stair = tile_stair(t, self.plan.sym.tree.stair(f), i, k);
         let rows = height - offset;
         let reflectors = rows.min(w);
@@ -81,7 +86,12 @@ impl<T: FactorScalar> App<'_, T> {
     ) -> Result<(), TaskFailure> {
         let At { f, k, i, j, .. } = at(task.task());
         let t = self.plan.tiling(f);
-        let (height, w, offset, ib) = (t.height(i), t.width(k), t.offset(i, k), t.ib as usize);
+        let (height, w, offset, ib) = (
+            t.height(i),
+            t.width(k),
+            t.offset(i, k),
+            t.inner_block(size_of::<T>()),
+        );
         let stair = tile_stair(t, self.plan.sym.tree.stair(f), i, k);
         let rows = height - offset;
         let reflectors = rows.min(w);
@@ -111,7 +121,7 @@ impl<T: FactorScalar> App<'_, T> {
             f, k, i, a, tree, ..
         } = at(task.task());
         let t = self.plan.tiling(f);
-        let (w, ib) = (t.width(k), t.ib as usize);
+        let (w, ib) = (t.width(k), t.inner_block(size_of::<T>()));
         let stair = self.plan.sym.tree.stair(f);
         let mut upper = task.write::<T>(0);
         let mut lower = task.write::<T>(1);
@@ -162,7 +172,7 @@ impl<T: FactorScalar> App<'_, T> {
             tree,
         } = at(task.task());
         let t = self.plan.tiling(f);
-        let (w, ib, cols) = (t.width(k), t.ib as usize, self.width(f, j));
+        let (w, ib, cols) = (t.width(k), t.inner_block(size_of::<T>()), self.width(f, j));
         let stair = self.plan.sym.tree.stair(f);
         let first_tile = if tree { 1 } else { 2 };
         let mut upper = task.write::<T>(first_tile);

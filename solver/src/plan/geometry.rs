@@ -7,7 +7,7 @@ use super::predict::{bottom_levels, model_ns};
 use super::tasks::RHS;
 use super::{Plan, RunShape, codelet};
 use crate::analysis::groups::Unit;
-use crate::symbolic::Symbolic;
+use crate::symbolic::{FrontTiles, Symbolic};
 use treeqr_kernels::{Stair, front_qr_flops};
 use treeqr_runtime::{CodeletId, TaskSpec};
 
@@ -60,6 +60,12 @@ impl Symbolic {
 }
 
 impl TaskGraph<'_> {
+    /// How front `f` is cut into tiles; `None` for one that stays whole.
+    pub fn front_tiles(&self, f: usize) -> Option<FrontTiles> {
+        let bytes = self.plan.shape.scalar_bytes;
+        self.plan.sym.front_tiles(f, bytes)
+    }
+
     /// Pieces of data: their number, and of each its bytes (0 where the plan has none) and its tree node.
     pub fn handles(&self) -> Vec<(u64, u32)> {
         let plan = &self.plan;

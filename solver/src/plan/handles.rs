@@ -163,7 +163,7 @@ impl Plan<'_> {
         if j >= t.panels {
             return Vec::new();
         }
-        let ib = t.ib as usize;
+        let ib = t.inner_block(self.shape.scalar_bytes);
         let one = |step: Step| {
             let (handle, entries) = self.step_factor(f, j, step);
             let reflectors = match step {
@@ -179,7 +179,7 @@ impl Plan<'_> {
     /// The buffer for T (and V) of a step of panel k, with its scalars.
     pub fn step_factor(&self, f: usize, k: usize, step: Step) -> (Handle, usize) {
         let t = self.tiling(f);
-        let (ib, w) = (t.ib as usize, t.width(k));
+        let (ib, w) = (t.inner_block(self.shape.scalar_bytes), t.width(k));
         match step {
             Step::Head { i } => {
                 let rows = t.height(i) - t.offset(i, k);

@@ -73,7 +73,7 @@ impl Plan<'_> {
 
     fn tile_kernels<T: KernelScalar>(&self, f: usize) -> usize {
         let t = self.tiling(f);
-        let ib = t.ib as usize;
+        let ib = t.inner_block(size_of::<T>());
         let widest = (0..t.grid().1)
             .map(|j| t.width(j))
             .max()

@@ -16,7 +16,7 @@ pub(super) fn scratch_len<T: FactorScalar>(plan: &Plan<'_>, w: usize) -> usize {
     let most = tilings.map(|t| {
         let width = (0..t.panels).map(|k| t.width(k)).max().unwrap_or(0);
         let height = (0..t.grid().0).map(|i| t.height(i)).max().unwrap_or(0);
-        let ib = t.ib as usize;
+        let ib = t.inner_block(size_of::<T>());
         gemqrt_scratch::<T>(height, w, width, ib).max(tpmqrt_scratch::<T>(height, w, width, ib))
     });
     most.max().unwrap_or(0)
@@ -66,7 +66,7 @@ impl<T: FactorScalar> FrontQ<'_, T> {
     fn apply_step(&mut self, op: Op, f: usize, k: usize, step: Step, z: MatMut<'_, T>) {
         let plan = self.plan;
         let t = plan.tiling(f);
-        let (w, ib, cols) = (t.width(k), t.ib as usize, z.ncols());
+        let (w, ib, cols) = (t.width(k), t.inner_block(size_of::<T>()), z.ncols());
         let front_stair = plan.sym.tree.stair(f);
         let get = |handle| {
             self.factors
