@@ -27,8 +27,11 @@ const DENSE_GRAPH: usize = 12;
 /// Workers that a factorization is taken to have when its time is compared with that of an ordering.
 const WORKERS: f64 = 2.0;
 /// METIS is tried too where the factorization would take so many times as long as the ordering: neither of the two is always the better
-/// one.
-const WORTH_BOTH: f64 = 12.0;
+/// one. On meshes, where no vertex has many neighbours, it seldom is (decision 0009), and takes longest.
+const WORTH_BOTH: f64 = 4.0;
+const WORTH_BOTH_ON_MESHES: f64 = 12.0;
+/// Most neighbours of a vertex of a mesh.
+const MESH: usize = 64;
 /// A second dissection, with another aim, is tried where it would take so many times as long.
 const WORTH_ANOTHER: f64 = 24.0;
 /// Estimates that differ by no more than this factor may be in the wrong order.
@@ -121,7 +124,12 @@ impl<'a, O: Fn(&[u32]) -> Outline + Sync> Field<'a, O> {
         if self.times_as_long(by_degree) <= WORTH_BOTH {
             return None;
         }
-        let order = metis::of_graph(graph()?).ok()?;
+        let graph = graph()?;
+        let is_mesh = graph.start.windows(2).all(|w| w[1] - w[0] <= MESH);
+        if is_mesh && self.times_as_long(by_degree) <= WORTH_BOTH_ON_MESHES {
+            return None;
+        }
+        let order = metis::of_graph(graph).ok()?;
         Some(self.candidate("metis", "METIS", &order))
     }
 
