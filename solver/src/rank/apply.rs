@@ -10,6 +10,9 @@ use crate::numeric::{FactorScalar, Factors};
 use treeqr_kernels::{MatMut, Op, Stair, apply_packed};
 use treeqr_matrices::{RealScalar, Scalar};
 
+/// Vectors that go through R together: R is read once for them, and they stay in the caches.
+const AT_ONCE: usize = 16;
+
 impl<T: FactorScalar> Reworked<T> {
     /// |R_kk| of the live pivots.
     pub fn diagonal(&self) -> impl Iterator<Item = f64> {
@@ -32,20 +35,33 @@ impl<T: FactorScalar> Reworked<T> {
         }
     }
 
-    /// R x = c: `c` of the live pivots becomes x of these. `x(j)` is that of column j beside the pivots.
-    fn solve(&self, c: &mut [T], x: impl Fn(usize) -> T) {
+    /// R x = c: `c` of the live pivots becomes x of these, for several vectors one after the other. `x(j, k)` is that of column j beside
+    /// the pivots in vector k. Each column of R is read once for all of them.
+    fn solve(&self, c: &mut [T], x: impl Fn(usize, usize) -> T) {
+        let live = self.live.len();
+        if live == 0 {
+            return;
+        }
         self.columns_back(|j, column| {
-            let (rows, value) = if j >= self.npiv {
-                (column, x(j))
+            let (rows, pivot) = if j >= self.npiv {
+                (column, None)
             } else if self.live.binary_search(&(j as u32)).is_ok() {
                 let (pivot, above) = column.split_last().expect("a live column has a row");
-                c[above.len()] /= *pivot;
-                (above, c[above.len()])
+                (above, Some(*pivot))
             } else {
                 return;
             };
-            for (c, &r) in c.iter_mut().zip(rows) {
-                *c -= r * value;
+            for (k, c) in c.chunks_exact_mut(live).enumerate() {
+                let value = match pivot {
+                    None => x(j, k),
+                    Some(pivot) => {
+                        c[rows.len()] /= pivot;
+                        c[rows.len()]
+                    }
+                };
+                for (c, &r) in c.iter_mut().zip(rows) {
+                    *c -= r * value;
+                }
             }
         });
     }
@@ -139,15 +155,25 @@ impl<T: FactorScalar> Deficiency<T> {
         let n = self.order.len();
         let nodes = Nodes::new(factors);
         let mut out = vec![T::zero(); n * nrhs];
+        let blocks = out.chunks_mut(AT_ONCE * n).zip(c.chunks(AT_ONCE * n));
+        blocks.for_each(|(x, c)| self.solve_block(&nodes, c, x));
+        out
+    }
+
+    fn solve_block(&self, nodes: &Nodes<'_, T>, c: &[T], out: &mut [T]) {
+        let n = self.order.len();
         let mut part = Vec::new();
         for node in (0..nodes.len()).rev() {
             let first = nodes.first(node) as usize;
+            part.clear();
             if let Some(node) = &self.nodes[node] {
-                for (x, c) in out.chunks_exact_mut(n).zip(c.chunks_exact(n)) {
-                    part.clear();
+                for c in c.chunks_exact(n) {
                     part.extend(node.live.iter().map(|&j| c[first + j as usize]));
-                    node.solve(&mut part, |j| x[node.cols[j] as usize]);
-                    for (&j, &value) in node.live.iter().zip(&part) {
+                }
+                node.solve(&mut part, |j, k| out[k * n + node.cols[j] as usize]);
+                let parts = part.chunks_exact(node.live.len().max(1));
+                for (x, part) in out.chunks_exact_mut(n).zip(parts) {
+                    for (&j, &value) in node.live.iter().zip(part) {
                         x[node.cols[j as usize] as usize] = value;
                     }
                 }
@@ -155,17 +181,18 @@ impl<T: FactorScalar> Deficiency<T> {
             }
             let cols = nodes.columns(node);
             let npiv = nodes.npiv(node);
-            for (x, c) in out.chunks_exact_mut(n).zip(c.chunks_exact(n)) {
-                part.clear();
+            for (x, c) in out.chunks_exact(n).zip(c.chunks_exact(n)) {
                 part.extend_from_slice(&c[first..first + npiv]);
                 part.extend(cols[npiv..].iter().map(|&j| x[j as usize]));
-                nodes.solve(node, &mut part);
-                for (&j, &value) in cols[..npiv].iter().zip(&part) {
+            }
+            nodes.solve(node, &mut part);
+            let parts = part.chunks_exact(cols.len());
+            for (x, part) in out.chunks_exact_mut(n).zip(parts) {
+                for (&j, &value) in cols[..npiv].iter().zip(part) {
                     x[j as usize] = value;
                 }
             }
         }
-        out
     }
 
     /// R^H y = c in the live columns: `c` in the numbering of W, y in elimination order, zero at dead pivots. 2 nnz(R) flops a

@@ -110,16 +110,19 @@ impl<'a, T: FactorScalar> Nodes<'a, T> {
         out
     }
 
-    /// R x = c of a node that stands as it is: `z` has c of its pivots, which becomes x, and x of its other columns.
+    /// R x = c of a node that stands as it is: `z` has c of its pivots, which becomes x, and x of its other columns; several vectors one
+    /// after the other.
     pub fn solve(&self, node: usize, z: &mut [T]) {
         match self.front(node) {
             Err(_) => {
-                let mut pivot = T::one();
-                self.row_parts(node, |j, _, values| match j {
-                    0 => pivot = values[0],
-                    j => z[0] -= values[0] * z[j],
-                });
-                z[0] /= pivot;
+                for z in z.chunks_exact_mut(self.columns(node).len()) {
+                    let mut pivot = T::one();
+                    self.row_parts(node, |j, _, values| match j {
+                        0 => pivot = values[0],
+                        j => z[0] -= values[0] * z[j],
+                    });
+                    z[0] /= pivot;
+                }
             }
             Ok(front) => {
                 let r = self.factors.r(&self.plan, node - self.singletons);
