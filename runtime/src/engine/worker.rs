@@ -99,24 +99,19 @@ fn serve<A: Application, O: Observer>(engine: &Engine<'_, A, O>, worker: WorkerI
             (None, Some(scratch)) => execute(app, store, id, spec, scratch, &mut recorder),
             (None, None) => unreachable!("a worker without a stream has scratch"),
         };
-        let end = recorder.clock();
+        let mut ended = None;
         if let (Some(time), Some(begin)) = (on_device, stopwatch) {
-            start = device_start(
-                start,
-                end,
-                time.as_secs_f64() / begin.elapsed().as_secs_f64(),
-            );
+            let end = recorder.clock();
+            let part = time.as_secs_f64() / begin.elapsed().as_secs_f64();
+            start = device_start(start, end, part);
+            ended = Some(end);
         }
         if devices && done.is_ok() {
             let begin = stopwatch.expect("every task is timed");
             engine.machine.finish(worker, spec, begin);
         }
-        // The emulated machine's time has passed too.
-        let end = if on_device.is_some() {
-            end
-        } else {
-            recorder.clock()
-        };
+        // By now the emulated machine's time has passed too.
+        let end = ended.unwrap_or_else(|| recorder.clock());
         let bytes = match done {
             Ok(bytes) => bytes,
             Err(error) => {
