@@ -76,19 +76,12 @@ impl<T: FactorScalar> App<'_, T> {
 
     /// As [`Self::geqrt`].
     fn launch_geqrt(&self, task: &mut DeviceTask<'_>) -> Result<(), TaskFailure> {
-        let At { f, k, i, .. } = at(task.task());
-        let (t, scalar) = (self.plan.tiling(f), scalar_kind::<T>());
-        let (height, w, offset, ib) = (
-            t.height(i),
-            t.width(k),
-            t.offset(i, k),
-            t.inner_block(size_of::<T>()),
-        );
-        let stair = tile_stair(t, self.plan.sym.tree.stair(f), i, k);
-        let rows = height - offset;
-        let a = tile(scalar, task.write(0), height, offset);
-        let (v, tf) = factor(scalar, task.write(1), rows, rows.min(w), ib);
-        let (stair, scratch) = (Stair::Rows(&stair), task.scratch());
+        let scalar = scalar_kind::<T>();
+        let head = self.head(&at(task.task()));
+        let (rows, w, ib) = (head.rows, head.w, head.ib);
+        let a = tile(scalar, task.write(0), head.height, head.offset);
+        let (v, tf) = factor(scalar, task.write(1), rows, head.reflectors, ib);
+        let (stair, scratch) = (Stair::Rows(&head.stair), task.scratch());
         let stream = task.stream();
         device::geqrt(stream, scalar, (rows, w), a, stair, ib, v, tf, scratch)?;
         Ok(())
@@ -96,21 +89,13 @@ impl<T: FactorScalar> App<'_, T> {
 
     /// As [`Self::gemqrt`].
     fn launch_gemqrt(&self, task: &mut DeviceTask<'_>) -> Result<(), TaskFailure> {
-        let At { f, k, i, j, .. } = at(task.task());
-        let (t, scalar) = (self.plan.tiling(f), scalar_kind::<T>());
-        let (height, w, offset, ib) = (
-            t.height(i),
-            t.width(k),
-            t.offset(i, k),
-            t.inner_block(size_of::<T>()),
-        );
-        let stair = tile_stair(t, self.plan.sym.tree.stair(f), i, k);
-        let rows = height - offset;
-        let reflectors = rows.min(w);
+        let (at, scalar) = (at(task.task()), scalar_kind::<T>());
+        let head = self.head(&at);
+        let (rows, reflectors, ib) = (head.rows, head.reflectors, head.ib);
         let (v, tf) = factor(scalar, task.read(0), rows, reflectors, ib);
-        let c = tile(scalar, task.write(1), height, offset);
-        let size = (rows, self.width(f, j), reflectors);
-        let (stair, scratch) = (Stair::Rows(&stair), task.scratch());
+        let c = tile(scalar, task.write(1), head.height, head.offset);
+        let size = (rows, self.width(at.f, at.j), reflectors);
+        let (stair, scratch) = (Stair::Rows(&head.stair), task.scratch());
         let op = Op::ConjTrans;
         device::gemqrt(
             task.stream(),

@@ -34,6 +34,18 @@ pub(super) fn at(task: &TaskSpec) -> At {
     }
 }
 
+/// What `geqrt` and `gemqrt` work on: a tile from the panel's first row on.
+pub(super) struct Head {
+    pub height: usize,
+    pub w: usize,
+    pub offset: usize,
+    /// Rows from `offset` on.
+    pub rows: usize,
+    pub reflectors: usize,
+    pub ib: usize,
+    pub stair: Vec<u32>,
+}
+
 impl<T: FactorScalar> App<'_, T> {
     pub(super) fn width(&self, f: usize, j: u32) -> usize {
         if j == RHS {
@@ -43,23 +55,36 @@ impl<T: FactorScalar> App<'_, T> {
         }
     }
 
+    pub(super) fn head(&self, &At { f, k, i, .. }: &At) -> Head {
+        let t = self.plan.tiling(f);
+        let (height, w, offset) = (t.height(i), t.width(k), t.offset(i, k));
+        let rows = height - offset;
+        Head {
+            height,
+            w,
+            offset,
+            rows,
+            reflectors: rows.min(w),
+            ib: t.inner_block(size_of::<T>()),
+            stair: tile_stair(t, self.plan.sym.tree.stair(f), i, k),
+        }
+    }
+
     /// Accesses: the tile; the buffer for V and T.
     pub fn geqrt(
         &self,
         task: &TaskContext<'_>,
         scratch: &mut Scratch<T>,
     ) -> Result<(), TaskFailure> {
-        let At { f, k, i, .. } = at(task.task());
-        let t = self.plan.tiling(f);
-        let (height, w, offset, ib) = (
-            t.height(i),
-            t.width(k),
-            t.offset(i, k),
-            t.inner_block(size_of::<T>()),
-        );
-        let stair = tile_stair(t, self.plan.sym.tree.stair(f), i, k);
-        let rows = height - offset;
-        let reflectors = rows.min(w);
+        let Head {
+            height,
+            w,
+            offset,
+            rows,
+            reflectors,
+            ib,
+            stair,
+        } = self.head(&at(task.task()));
         let mut tile = task.write::<T>(0);
         let mut factor = task.write::<T>(1);
         let (v, tf) = factor.split_at_mut(rows * reflectors);
@@ -84,18 +109,17 @@ impl<T: FactorScalar> App<'_, T> {
         task: &TaskContext<'_>,
         scratch: &mut Scratch<T>,
     ) -> Result<(), TaskFailure> {
-        let At { f, k, i, j, .. } = at(task.task());
-        let t = self.plan.tiling(f);
-        let (height, w, offset, ib) = (
-            t.height(i),
-            t.width(k),
-            t.offset(i, k),
-            t.inner_block(size_of::<T>()),
-        );
-        let stair = tile_stair(t, self.plan.sym.tree.stair(f), i, k);
-        let rows = height - offset;
-        let reflectors = rows.min(w);
-        let cols = self.width(f, j);
+        let at = at(task.task());
+        let Head {
+            height,
+            offset,
+            rows,
+            reflectors,
+            ib,
+            stair,
+            ..
+        } = self.head(&at);
+        let cols = self.width(at.f, at.j);
         let factor = task.read::<T>(0);
         let mut tile = task.write::<T>(1);
         let (v, tf) = factor.split_at(rows * reflectors);
