@@ -5,7 +5,6 @@ mod common;
 use common::*;
 use proptest::prelude::*;
 use treeqr_kernels::*;
-use treeqr_matrices::RealScalar;
 
 #[derive(Clone, Copy, Debug)]
 enum Below {
@@ -72,17 +71,7 @@ fn check<T: KernelScalar>(case: Case) {
         &mut scratch,
     );
     assert!(r2.padding_is_untouched() && b2.padding_is_untouched() && t.padding_is_untouched());
-    for j in 0..n {
-        let untouched = |x: &[T]| x.iter().all(|x| x.re().to_f64().is_nan());
-        assert!(
-            untouched(&r2.view().col(j)[j + 1..]),
-            "the lower triangle of R"
-        );
-        assert!(
-            untouched(&b2.view().col(j)[height(j)..]),
-            "below the staircase"
-        );
-    }
+    below_is_untouched(&r2, &b2, stair);
 
     let v = b2
         .clone()

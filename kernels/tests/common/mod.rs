@@ -33,6 +33,17 @@ pub fn nan<T: Scalar>() -> T {
     T::from_f64(f64::NAN, f64::NAN)
 }
 
+/// Of what `tpqrt` leaves: nobody wrote below the diagonal of R, nor below the staircase of V.
+pub fn below_is_untouched<T: KernelScalar>(r: &Block<T>, v: &Block<T>, stair: Stair) {
+    let untouched = |x: &[T]| x.iter().all(|x| x.re().to_f64().is_nan());
+    for j in 0..r.n {
+        let lower = &r.view().col(j)[j + 1..];
+        assert!(untouched(lower), "the lower triangle of R");
+        let below = &v.view().col(j)[stair.rows(j, v.m)..];
+        assert!(untouched(below), "below the staircase");
+    }
+}
+
 impl<T: KernelScalar> Block<T> {
     pub fn filled(m: usize, n: usize, pad: usize, value: T) -> Self {
         let ld = (m + pad).max(1);

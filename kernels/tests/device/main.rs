@@ -282,17 +282,7 @@ fn check_tp<T: KernelScalar>(case: Case, on: &On) {
     for at in [on_r.address, on_b.address, on_t.address, scratch, lab.next] {
         lab.check_gap(at);
     }
-    for j in 0..n {
-        let untouched = |x: &[T]| x.iter().all(|x| x.re().to_f64().is_nan());
-        assert!(
-            untouched(&r2.view().col(j)[j + 1..]),
-            "the lower triangle of R"
-        );
-        assert!(
-            untouched(&b2.view().col(j)[height(j)..]),
-            "below the staircase"
-        );
-    }
+    common::below_is_untouched(&r2, &b2, stair);
     let v = b2
         .clone()
         .map(|i, j, x| if i >= height(j) { T::zero() } else { x });
