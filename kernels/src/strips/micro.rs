@@ -5,13 +5,14 @@ use crate::block::Op;
 use crate::simd::{Lanes, lanes};
 use crate::view::MatRef;
 use pulp::{Simd, WithSimd};
+use std::ops::Range;
 
-/// W = C1 + V^H C2, its rows from `at` on.
+/// W += V^H C2, its rows from `at` on, by some rows of V and C2.
 pub(super) struct Adjoint<'a, 'b, T, const R: usize, const N: usize> {
-    /// conj(V), row after row.
+    /// These rows of conj(V), one after the other.
     pub v: &'a [T],
-    pub c1: Option<&'a [&'b mut [T]; N]>,
     pub c2: &'a [&'b mut [T]; N],
+    pub rows: Range<usize>,
     pub w: &'a mut [T],
     pub ld: usize,
     pub at: usize,
@@ -23,10 +24,10 @@ impl<T: Lanes, const R: usize, const N: usize> WithSimd for Adjoint<'_, '_, T, R
     #[inline(always)]
     fn with_simd<S: Simd>(self, s: S) {
         let l = lanes::<S, T>();
-        let m = self.c2[0].len();
+        let m = self.rows.len();
         let mut c: [&[T]; N] = [&[]; N];
         for y in 0..N {
-            c[y] = &self.c2[y][..m];
+            c[y] = &self.c2[y][self.rows.start..][..m];
         }
         let mut acc = [[T::sum_of(s, T::splat(s, T::zero())); R]; N];
         let v = T::vectors::<S>(self.v).0;
@@ -38,22 +39,12 @@ impl<T: Lanes, const R: usize, const N: usize> WithSimd for Adjoint<'_, '_, T, R
                 }
             }
         }
+        let one = T::splat(s, T::one());
         for y in 0..N {
             let w = &mut self.w[y * self.ld + self.at..][..R * l];
             let w = T::vectors_mut::<S>(w).0;
             for r in 0..R {
-                w[r] = T::value(s, acc[y][r]);
-            }
-        }
-        // Not as the sums' first values: the compiler then keeps them in memory.
-        if let Some(c1) = self.c1 {
-            let one = T::splat(s, T::one());
-            for y in 0..N {
-                let w = &mut self.w[y * self.ld + self.at..][..R * l];
-                let w = T::vectors_mut::<S>(w).0;
-                for r in 0..R {
-                    w[r] = T::fma(s, one, load(s, c1[y], self.at + r * l), w[r]);
-                }
+                w[r] = T::fma(s, one, T::value(s, acc[y][r]), w[r]);
             }
         }
     }

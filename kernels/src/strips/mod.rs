@@ -28,6 +28,10 @@ const TALL: usize = 3;
 /// where a sum takes two.
 const WIDE: usize = 8;
 
+/// Products are summed over so many rows at a time, and these sums then: rounding errors grow with the root of a tall front's
+/// height.
+const ROWS: usize = 256;
+
 /// The leading dimension of op(T) and W for `k` reflectors: whole cache lines.
 pub(crate) fn leading<T>(k: usize) -> usize {
     k.next_multiple_of(line::<T>())
@@ -148,36 +152,46 @@ impl<T: Lanes> Block<'_, T> {
         let mut c1: Option<[&mut [T]; N]> = c1.map(MatMut::into_columns);
         let mut c2: [&mut [T]; N] = c2.into_columns();
 
+        for (y, w) in w.chunks_exact_mut(ld).enumerate() {
+            let known = c1.as_ref().map_or(0, |c1| {
+                w[..k].copy_from_slice(&c1[y][..k]);
+                k
+            });
+            w[known..].fill(T::zero());
+        }
         let mut rest = self.by_rows;
         let mut at = 0;
         for r in groups(k.div_ceil(l)) {
             let (v, others) = rest.split_at(m * r * l);
-            let (c1, c2, w) = (c1.as_ref(), &c2, &mut *w);
-            match r {
-                1 => s.vectorize(Adjoint::<T, 1, N> {
-                    v,
-                    c1,
-                    c2,
-                    w,
-                    ld,
-                    at,
-                }),
-                2 => s.vectorize(Adjoint::<T, 2, N> {
-                    v,
-                    c1,
-                    c2,
-                    w,
-                    ld,
-                    at,
-                }),
-                _ => s.vectorize(Adjoint::<T, 3, N> {
-                    v,
-                    c1,
-                    c2,
-                    w,
-                    ld,
-                    at,
-                }),
+            for (v, start) in v.chunks(ROWS * r * l).zip((0..m).step_by(ROWS)) {
+                let rows = start..(start + ROWS).min(m);
+                let (c2, w) = (&c2, &mut *w);
+                match r {
+                    1 => s.vectorize(Adjoint::<T, 1, N> {
+                        v,
+                        c2,
+                        rows,
+                        w,
+                        ld,
+                        at,
+                    }),
+                    2 => s.vectorize(Adjoint::<T, 2, N> {
+                        v,
+                        c2,
+                        rows,
+                        w,
+                        ld,
+                        at,
+                    }),
+                    _ => s.vectorize(Adjoint::<T, 3, N> {
+                        v,
+                        c2,
+                        rows,
+                        w,
+                        ld,
+                        at,
+                    }),
+                }
             }
             (rest, at) = (others, at + r * l);
         }
