@@ -41,8 +41,8 @@ pub use error::TraceError;
 pub use events::{counters, modules, switches};
 pub use folder::{Overwrite, TraceFolder, check_target};
 pub use manifest::{
-    FACTORIZE, MANIFEST, Manifest, ModuleFacts, RecorderFacts, RunFacts, RunPart, SOLVE, Status,
-    TableFacts, TraceKind,
+    FACTORIZE, MANIFEST, Manifest, ModuleFacts, NULL_SPACE, RANK, RecorderFacts, RunFacts, RunPart,
+    SOLVE, Status, TableFacts, TraceKind,
 };
 pub use measured::{Meaning, TaskMeaning, codelets, measured, parts};
 pub use nodes::node_events;

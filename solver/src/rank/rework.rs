@@ -13,6 +13,7 @@
 //! free, until it ends; so the slots of a block are the same before and after, and Q2 is an orthogonal matrix on the slots.
 
 use super::nodes::Nodes;
+use super::packed::PackedR;
 use crate::numeric::FactorScalar;
 use treeqr_kernels::{MatMut, Stair, deflate, deflate_scratch};
 
@@ -44,8 +45,8 @@ pub(super) struct Reworked<T> {
     pub npiv: usize,
     /// The pivots that are live, from 0, one for each row of R.
     pub live: Vec<u32>,
-    /// The rows of R by packed columns: column j has a row for every live pivot up to j.
-    pub r: Vec<T>,
+    /// The rows of R.
+    pub r: PackedR<T>,
     /// Q^H b of the live pivots, column by column.
     pub rhs: Vec<T>,
     /// None when Q is not kept.
@@ -67,9 +68,15 @@ pub(super) struct NodeQ<T> {
 }
 
 impl<T: FactorScalar> Reworked<T> {
-    /// Live pivots up to column `j`: rows of column j of R.
-    pub fn height(&self, j: usize) -> usize {
-        self.live.partition_point(|&p| p as usize <= j)
+    /// Where each column of R ends.
+    pub fn column_ends(&self, out: &mut Vec<usize>) {
+        out.clear();
+        let (mut row, mut at) = (0, 0);
+        for j in 0..self.cols.len() {
+            row += usize::from(self.live.get(row).is_some_and(|&l| l as usize == j));
+            at += row;
+            out.push(at);
+        }
     }
 
     /// Bytes that it takes.
@@ -278,18 +285,18 @@ impl Block {
             cols: self.cols.iter().map(|&p| nodes.order[p as usize]).collect(),
             npiv: self.npiv,
             live,
-            r: Vec::new(),
+            r: PackedR::whole(Vec::new()),
             rhs: Vec::new(),
             q,
             dropped2: found.dropped2,
         };
-        let heights = (0..n).map(|j| reworked.height(j));
-        let r = heights
-            .enumerate()
-            .flat_map(|(j, height)| &block[j * m..j * m + height])
-            .copied()
-            .collect();
-        reworked.r = r;
+        let mut ends = Vec::new();
+        reworked.column_ends(&mut ends);
+        let mut r = Vec::with_capacity(ends.last().copied().unwrap_or(0));
+        for (j, &end) in ends.iter().enumerate() {
+            r.extend_from_slice(&block[j * m..j * m + end - r.len()]);
+        }
+        reworked.r = PackedR::whole(r);
         let rhs = (n..n + asked.nrhs).flat_map(|j| &block[j * m..j * m + found.pivots]);
         reworked.rhs = rhs.copied().collect();
         (reworked, rows)

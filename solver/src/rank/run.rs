@@ -4,15 +4,19 @@ use super::Rank;
 use super::closure::{Work, closure};
 use super::nodes::{Nodes, Scan};
 use super::rework::{Asked, Reworked, Rows, Scratch, rework};
+use super::runner::Runner;
 use super::trapezoid::Complete;
 use crate::error::SolveError;
-use crate::numeric::{FactorOptions, FactorScalar, Factors};
+use crate::numeric::{FactorScalar, Factors};
 use std::sync::{Mutex, PoisonError};
 use treeqr_runtime::Access::{Read, Write};
 use treeqr_runtime::{
-    Application, Codelet, CodeletId, Config, CpuCode, DataStore, Handle, Submitter, TaskContext,
-    TaskFailure, TaskSpec, run, run_sequential,
+    Application, Codelet, CodeletId, CpuCode, DataStore, Handle, Observer, Submitter, TaskContext,
+    TaskFailure, TaskSpec,
 };
+
+/// The codelets that find the rank.
+pub const RANK_CODELETS: [&str; 1] = ["deflate"];
 
 /// What a matrix that lacks rank leaves besides the factors of the first pass.
 pub(crate) struct Deficiency<T> {
@@ -41,11 +45,11 @@ impl<T: FactorScalar> Deficiency<T> {
 ///
 /// # Errors
 /// [`SolveError::Overflow`], and whatever ends the run.
-pub(crate) fn deflate_all<T: FactorScalar>(
+pub(crate) fn deflate_all<T: FactorScalar, O: Observer>(
     nodes: &Nodes<'_, T>,
     scan: &Scan,
     tolerance: f64,
-    options: &FactorOptions,
+    runner: &Runner<'_, O>,
 ) -> Result<(Deficiency<T>, Rank), SolveError> {
     let works = closure(nodes, &scan.suspects);
     let shape = nodes.factors.shape;
@@ -62,7 +66,7 @@ pub(crate) fn deflate_all<T: FactorScalar>(
         nodes,
         works: &works,
         codelets: [Codelet {
-            name: "deflate",
+            name: RANK_CODELETS[0],
             cpu: Some(code),
         }],
     };
@@ -77,7 +81,7 @@ pub(crate) fn deflate_all<T: FactorScalar>(
         for (place, work) in works.iter().enumerate() {
             // No task has a buffer: the accesses are there for the order that they make.
             let handle = |place: usize| Handle(place as u32);
-            let mut task = TaskSpec::new(CodeletId(0), work.node)
+            let mut task = TaskSpec::new(CodeletId(0), nodes.front_number(work.node as usize))
                 .params([place as u32, 0, 0, 0, 0, 0])
                 .priority(above[place])
                 .with(handle(place), Write);
@@ -88,23 +92,11 @@ pub(crate) fn deflate_all<T: FactorScalar>(
         }
         Ok(())
     };
-    let config = Config {
-        // They are for the codelets of the factorization.
-        limits: Vec::new(),
-        devices: Vec::new(),
-        accelerators: Vec::new(),
-        learn: false,
-        ..options.run.clone()
-    };
     let mut store = DataStore::new(works.len());
     // A single branch has nothing to run side by side.
     let is_branch = works.iter().all(|work| work.children.len() < 2)
         && works.iter().filter(|work| work.parent.is_none()).count() < 2;
-    if options.sequential || is_branch {
-        run_sequential(&config, &app, &mut store, &(), submit)?;
-    } else {
-        run(&config, &app, &mut store, &(), submit)?;
-    }
+    runner.run(&app, &mut store, !is_branch, submit)?;
     let done: Vec<_> = app.done.into_iter().map(into_inner).collect();
     finish(nodes, &works, done, tolerance)
 }
