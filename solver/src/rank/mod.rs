@@ -24,6 +24,7 @@
 //! | `nodes` | R of the first pass as a list of nodes: singletons, then fronts |
 //! | `closure` | the nodes that may change, as a forest |
 //! | `rework` | one node: its rows of R and those from below, through the kernel `deflate` |
+//! | `large` | a large node in several tasks |
 //! | `packed` | the rows of R of such a node |
 //! | `run` | all of them, as tasks; [`Deficiency`], what is left |
 //! | `find` | from the diagonal to a rank: the tolerance, and when it is raised |
@@ -43,6 +44,7 @@ mod check;
 mod closure;
 mod dead;
 mod find;
+mod large;
 mod nodes;
 mod null_run;
 mod null_space;

@@ -9,14 +9,6 @@ pub(super) struct PackedR<T> {
 }
 
 impl<T> PackedR<T> {
-    /// All columns in one piece.
-    pub fn whole(r: Vec<T>) -> Self {
-        PackedR {
-            width: u32::MAX,
-            pieces: vec![r],
-        }
-    }
-
     /// Entries.
     pub fn len(&self) -> usize {
         self.pieces.iter().map(Vec::len).sum()
