@@ -100,12 +100,12 @@ impl<'p> Session<'p> {
         if let Some(progress) = progress {
             progress.begin(flops);
         }
+        self.begun.kinds().push(kind);
         Watched {
             recorder: &self.recorder,
             system: self.system.as_ref(),
             progress,
             begun: &self.begun,
-            first: Mutex::new(Some(kind)),
             runs: AtomicU32::new(0),
             tasks_before: AtomicU32::new(0),
         }
@@ -143,9 +143,7 @@ pub(crate) struct Watched<'a> {
     pub progress: Option<&'a Progress>,
     /// The session's.
     pub begun: &'a Begun,
-    /// What the first run is. Those after it say it by their codelets.
-    pub first: Mutex<Option<RunKind>>,
-    /// How many have begun here.
+    /// How many runs have begun here. What the first is was said; those after it say it by their codelets.
     pub runs: AtomicU32,
     /// Tasks of the runs before the last that has begun: what the system counts has one numbering for all.
     pub tasks_before: AtomicU32,
@@ -177,19 +175,12 @@ impl<'a> Observer for Watched<'a> {
     const ACTIVE: bool = <Recorder as Observer>::ACTIVE;
 
     fn begin(&self, run: &RunInfo<'_>) {
-        let first = self
-            .first
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take();
-        let kind = first.unwrap_or_else(|| {
+        if self.runs.fetch_add(1, Relaxed) > 0 {
             self.recorder.expect_next(Some(FEW));
-            Self::kind_of(run.codelets)
-        });
-        self.begun.kinds().push(kind);
+            self.begun.kinds().push(Self::kind_of(run.codelets));
+        }
         self.tasks_before
             .store(self.begun.tasks.load(Relaxed), Relaxed);
-        self.runs.fetch_add(1, Relaxed);
         self.recorder.begin(run);
     }
 
@@ -279,7 +270,6 @@ mod tests {
             system: None,
             progress: Some(&progress),
             begun: &begun,
-            first: Mutex::new(Some(RunKind::Factorize)),
             runs: AtomicU32::new(0),
             tasks_before: AtomicU32::new(0),
         };
@@ -350,7 +340,7 @@ mod tests {
         watched.detach(track);
         let run = &recorder.finish().runs[0];
         assert_eq!(progress.flops(), 17);
-        assert_eq!(begun.kinds()[..], [RunKind::Factorize]);
+        assert!(begun.kinds().is_empty(), "the first run's is said before");
         assert_eq!(begun.tasks.load(Relaxed), 1);
         assert_eq!(
             (run.submitted, run.workers.len(), run.lost_tracks),

@@ -2,6 +2,8 @@
 //! factors and solutions against what was planted and against the singular value decomposition.
 
 mod common;
+#[path = "rank/parallel.rs"]
+mod parallel;
 use common::*;
 use faer::prelude::*;
 use std::sync::Arc;
@@ -288,57 +290,6 @@ fn planted_c64() {
 #[test]
 fn planted_c32() {
     all_plants::<c32>();
-}
-
-/// A root of more columns than a node is reduced in as a whole, with many dead pivots in it and below.
-fn large_root(m: usize, n: usize, extra: usize) -> (Csc<f64>, Options) {
-    let a = planted(21, (m, n), extra, Plant::Sums);
-    let o = options(|o| {
-        o.ordering = "natural".into();
-        (o.mb, o.nb, o.ib, o.bh) = (Some(64), Some(64), Some(16), Some(0));
-    });
-    let symbolic = analyse(a.pattern(), &o).expect("analysis");
-    let root = symbolic.fronts().last().expect("a front");
-    assert!(root.n >= 512 && root.npiv >= 512, "{} columns", root.n);
-    (a, o)
-}
-
-#[test]
-fn a_large_root_in_block_columns() {
-    let (a, o) = large_root(800, 640, 70);
-    check(&a, 640, &o);
-}
-
-#[test]
-fn the_same_bits_on_any_number_of_workers() {
-    let (a, o) = large_root(800, 600, 120);
-    let symbolic = Arc::new(analyse(a.pattern(), &o).expect("analysis"));
-    let rhs: Vec<f64> = vector(3, a.nrows() * 2);
-    let outcome = |threads: usize, sequential: bool| {
-        let options = FactorOptions {
-            deficient: Deficient::MinimumNorm,
-            sequential,
-            ..run_options(threads, true)
-        };
-        let done = factorize(&symbolic, &a, &rhs, 2, &options, &()).expect("finite");
-        let factors = done.factors;
-        let rank = factors.rank_details().clone();
-        assert_eq!(rank.rank, 600, "{rank:?}");
-        let r = factors.trapezoid().expect("no row is split off");
-        let numbers = [
-            entries(&r),
-            factors.null_space(),
-            factors.apply_q_adjoint(&rhs, 2).expect("Q kept").head,
-            factors.solution().expect("solved"),
-            factors.solve(&rhs, 2).expect("solved"),
-        ];
-        let bits = numbers.map(|all| all.iter().map(|v| v.to_bits()).collect::<Vec<_>>());
-        (rank, bits)
-    };
-    let expected = outcome(1, true);
-    for threads in [1, 2, 3, 7] {
-        assert!(outcome(threads, false) == expected, "{threads} workers");
-    }
 }
 
 fn pseudo_inverse(a: &Csc<f64>, b: &[f64]) -> (Vec<f64>, usize) {

@@ -114,7 +114,7 @@ macro_rules! tables {
 for_each_table!(tables);
 
 impl Tables {
-    /// Numbers of the tasks that solve with factors that are there.
+    /// Numbers of the tasks that work with factors that are there: solves, and what finds the rank.
     pub fn solves(&self) -> HashSet<u32> {
         let roles = self.codelets.iter().filter(|c| c.role == Role::Solve);
         let solve: Vec<u16> = roles.map(|c| c.codelet).collect();

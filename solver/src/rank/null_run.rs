@@ -178,8 +178,7 @@ fn run_all<T: FactorScalar, O: Observer>(
     let mut bundle_flops: Vec<u64> = Vec::new();
     let (mut buffers, mut offset) = (0u32, 0usize);
     let mut total = 0;
-    for k in 0..parts.len() {
-        let part = &mut parts[k];
+    for (k, part) in parts.iter_mut().enumerate() {
         if part.panels() > 1 {
             continue;
         }

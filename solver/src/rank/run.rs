@@ -126,7 +126,7 @@ pub(crate) fn deflate_all<T: FactorScalar, O: Observer>(
     runner.run(
         &app,
         &mut store,
-        !is_little && !(is_branch && is_whole),
+        !(is_little || is_branch && is_whole),
         submit,
     )?;
     let done: Vec<_> = app.done.into_iter().map(into_inner).collect();

@@ -25,7 +25,7 @@ pub(crate) enum Complete<T> {
     /// R has no row: every such solution is zero.
     Zero,
     /// The null space of R.
-    Projector(NullSpace<T>),
+    Projector(Box<NullSpace<T>>),
     /// R's adjoint, factorized.
     Second(Box<Factors<T>>),
 }
@@ -51,7 +51,7 @@ pub(crate) fn complete<T: FactorScalar, O: Observer>(
     let condition = factors.rank_details().condition;
     let runner = Runner::new(options, observer);
     if let Some(space) = NullSpace::new(factors, deficiency, condition, &runner)? {
-        return Ok(Complete::Projector(space));
+        return Ok(Complete::Projector(Box::new(space)));
     }
     let r = factors.kept_trapezoid();
     if r.nrows() == 0 {
