@@ -33,6 +33,10 @@ impl SystemRecord {
 pub enum RunKind {
     /// It factorized.
     Factorize,
+    /// It looked for the rank: it eliminated again where R has negligible pivots.
+    Rank,
+    /// It made an orthonormal basis of the null space.
+    NullSpace,
     /// It solved with the factors, as planned.
     Solve(SolvePlan),
 }

@@ -5,7 +5,8 @@
 
 use crate::progress::Progress;
 use crate::run::{Record, RunKind, SystemRecord};
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 use treeqr_profiling::system::{SystemRecorder, ThreadProbe};
 use treeqr_profiling::{Expected, Recorder, RecorderOptions};
@@ -13,7 +14,14 @@ use treeqr_runtime::{
     Lane, MemoryRecord, Observer, RunInfo, StallRecord, StateRecord, TaskId, TaskRecord, TaskSpec,
     Track, TransferRecord,
 };
-use treeqr_solver::{Prediction, RunShape};
+use treeqr_solver::{NULL_SPACE_CODELETS, Prediction, RunShape};
+
+/// What a run that follows from another records, mostly: how many tasks it has is seen while it goes on.
+const FEW: Expected = Expected {
+    tasks: 512,
+    accesses: 2048,
+    memory_events: 512,
+};
 
 /// The runs of one call, recorded on one axis of time.
 pub(crate) struct Session<'p> {
@@ -24,8 +32,21 @@ pub(crate) struct Session<'p> {
     system: Option<SystemRecorder>,
     shape: RunShape,
     prediction: Prediction,
-    kinds: Vec<RunKind>,
-    tasks: u64,
+    begun: Begun,
+}
+
+/// The runs that have begun.
+#[derive(Default)]
+pub(crate) struct Begun {
+    kinds: Mutex<Vec<RunKind>>,
+    /// Tasks that they were given.
+    tasks: AtomicU32,
+}
+
+impl Begun {
+    fn kinds(&self) -> MutexGuard<'_, Vec<RunKind>> {
+        self.kinds.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl<'p> Session<'p> {
@@ -46,12 +67,12 @@ impl<'p> Session<'p> {
             system,
             shape,
             prediction,
-            kinds: Vec::new(),
-            tasks: 0,
+            begun: Begun::default(),
         }
     }
 
-    /// Who watches the next run. The first run's flops are the progress.
+    /// Who watches the next run, and those that follow from it: a factorization may look for the rank afterwards. The first run's flops
+    /// are the progress.
     pub fn begin(&mut self, kind: RunKind) -> Watched<'_> {
         let prediction = &self.prediction;
         let (tasks, accesses, memory_events, flops) = match &kind {
@@ -67,6 +88,7 @@ impl<'p> Session<'p> {
                 plan.memory_events,
                 plan.flops,
             ),
+            RunKind::Rank | RunKind::NullSpace => (0, 0, 0, 0),
         };
         let size = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
         self.recorder.expect_next(Some(Expected {
@@ -74,18 +96,18 @@ impl<'p> Session<'p> {
             accesses: size(accesses),
             memory_events: size(memory_events),
         }));
-        let progress = self.kinds.is_empty().then_some(self.progress);
+        let progress = self.begun.kinds().is_empty().then_some(self.progress);
         if let Some(progress) = progress {
             progress.begin(flops);
         }
-        let tasks_before = u32::try_from(self.tasks).unwrap_or(u32::MAX);
-        self.kinds.push(kind);
-        self.tasks += tasks;
+        self.begun.kinds().push(kind);
         Watched {
             recorder: &self.recorder,
             system: self.system.as_ref(),
             progress,
-            tasks_before,
+            begun: &self.begun,
+            runs: AtomicU32::new(0),
+            tasks_before: AtomicU32::new(0),
         }
     }
 
@@ -96,7 +118,10 @@ impl<'p> Session<'p> {
         Record::new(
             self.shape,
             self.prediction,
-            self.kinds,
+            self.begun
+                .kinds
+                .into_inner()
+                .unwrap_or_else(PoisonError::into_inner),
             self.origin,
             self.recorder,
             system.map(|recording| SystemRecord::new(modules, recording)),
@@ -116,8 +141,22 @@ pub(crate) struct Watched<'a> {
     pub system: Option<&'a SystemRecorder>,
     /// Who wants to know the flops.
     pub progress: Option<&'a Progress>,
-    /// Tasks of the runs before this one: what the system counts has one numbering for all.
-    pub tasks_before: u32,
+    /// The session's.
+    pub begun: &'a Begun,
+    /// How many runs have begun here. What the first is was said; those after it say it by their codelets.
+    pub runs: AtomicU32,
+    /// Tasks of the runs before the last that has begun: what the system counts has one numbering for all.
+    pub tasks_before: AtomicU32,
+}
+
+impl Watched<'_> {
+    fn kind_of(codelets: &[&'static str]) -> RunKind {
+        if codelets == NULL_SPACE_CODELETS {
+            RunKind::NullSpace
+        } else {
+            RunKind::Rank
+        }
+    }
 }
 
 /// A thread's track, and its counter.
@@ -125,6 +164,7 @@ pub(crate) struct WatchedTrack<'a> {
     records: <Recorder as Observer>::Track,
     probe: Option<ThreadProbe>,
     done: Option<&'a AtomicU64>,
+    tasks: &'a AtomicU32,
     tasks_before: u32,
 }
 
@@ -135,6 +175,12 @@ impl<'a> Observer for Watched<'a> {
     const ACTIVE: bool = <Recorder as Observer>::ACTIVE;
 
     fn begin(&self, run: &RunInfo<'_>) {
+        if self.runs.fetch_add(1, Relaxed) > 0 {
+            self.recorder.expect_next(Some(FEW));
+            self.begun.kinds().push(Self::kind_of(run.codelets));
+        }
+        self.tasks_before
+            .store(self.begun.tasks.load(Relaxed), Relaxed);
         self.recorder.begin(run);
     }
 
@@ -142,8 +188,10 @@ impl<'a> Observer for Watched<'a> {
         WatchedTrack {
             records: self.recorder.attach(lane),
             probe: self.system.map(|system| system.attach(lane)),
-            done: self.progress.map(|progress| progress.counter(lane)),
-            tasks_before: self.tasks_before,
+            done: (self.progress.filter(|_| self.runs.load(Relaxed) <= 1))
+                .map(|progress| progress.counter(lane)),
+            tasks: &self.begun.tasks,
+            tasks_before: self.tasks_before.load(Relaxed),
         }
     }
 
@@ -166,6 +214,7 @@ impl<'a> Observer for Watched<'a> {
 #[deny(clippy::missing_trait_methods)]
 impl Track for WatchedTrack<'_> {
     fn submitted(&mut self, id: TaskId, spec: &TaskSpec, ticks: u64) {
+        self.tasks.fetch_add(1, Relaxed);
         self.records.submitted(id, spec, ticks);
     }
 
@@ -211,15 +260,18 @@ mod tests {
     /// One event of each kind on its way through: one row in each table.
     #[test]
     fn everything_goes_on_to_the_recorder() {
-        let (recorder, progress) = (
+        let (recorder, progress, begun) = (
             Recorder::new(RecorderOptions::default()),
             Progress::default(),
+            Begun::default(),
         );
         let watched = Watched {
             recorder: &recorder,
             system: None,
             progress: Some(&progress),
-            tasks_before: 0,
+            begun: &begun,
+            runs: AtomicU32::new(0),
+            tasks_before: AtomicU32::new(0),
         };
         watched.begin(&RunInfo {
             workers: 1,
@@ -288,6 +340,8 @@ mod tests {
         watched.detach(track);
         let run = &recorder.finish().runs[0];
         assert_eq!(progress.flops(), 17);
+        assert!(begun.kinds().is_empty(), "the first run's is said before");
+        assert_eq!(begun.tasks.load(Relaxed), 1);
         assert_eq!(
             (run.submitted, run.workers.len(), run.lost_tracks),
             (1, 1, 0)

@@ -6,7 +6,7 @@ use crate::packed::One;
 use crate::scalar::KernelScalar;
 use crate::simd::arch;
 use crate::stair::Stair;
-use crate::view::MatMut;
+use crate::view::{MatMut, MatRef};
 use treeqr_matrices::{RealScalar, Scalar};
 
 /// Columns of a panel.
@@ -131,10 +131,63 @@ pub fn deflate<T: KernelScalar>(
             tau: &tau[r0..r],
             stair,
         };
-        panel.apply(a.rb_mut(), c1, r0, h, scratch);
+        let (left, right) = a.rb_mut().split_at_col_mut(c1);
+        panel.apply(left.rb(), right, r0, h, scratch);
     }
     out.rows = r;
     out
+}
+
+/// Elements of scratch for [`deflate_apply`] with n columns that were reduced, on m x c.
+pub fn deflate_apply_scratch<T: KernelScalar>(m: usize, n: usize, c: usize) -> usize {
+    deflate_scratch::<T>(m, n, c)
+}
+
+/// C = Q^H C for a block whose columns lie beside those that [`deflate`] has reduced: what it would have done to them.
+///
+/// | argument | size | on entry | on exit |
+/// | --- | --- | --- | --- |
+/// | `v` | m x n | as `deflate` has left its columns | |
+/// | `stair` | n | that of `deflate` | |
+/// | `live`, `tau` | [`Deflated::rows`] | as `deflate` has left them | |
+/// | `c` | m x c | C | Q^H C |
+/// | `scratch` | [`deflate_apply_scratch`] | anything | anything |
+///
+/// # Panics
+/// When the shapes or the staircase don't fit, or the scratch is too small.
+///
+/// # Cost
+/// [`apply_packed_flops`](crate::apply_packed_flops) with the staircase of the live columns.
+pub fn deflate_apply<T: KernelScalar>(
+    v: MatRef<T>,
+    stair: Stair,
+    live: &[u32],
+    tau: &[T],
+    mut c: MatMut<T>,
+    scratch: &mut [T],
+) {
+    let (m, n) = (v.nrows(), v.ncols());
+    stair.check(m, n);
+    assert!(
+        c.nrows() == m && live.len() == tau.len() && live.len() <= m.min(n),
+        "deflate_apply: {} and {} of {m} x {n} on {} rows",
+        live.len(),
+        tau.len(),
+        c.nrows()
+    );
+    let mut r0 = 0;
+    for c0 in (0..n).step_by(WIDTH) {
+        let c1 = (c0 + WIDTH).min(n);
+        let r = r0 + live[r0..].partition_point(|&j| (j as usize) < c1);
+        let h = stair.rows(c1 - 1, m).max(r);
+        let panel = Panel {
+            live: &live[r0..r],
+            tau: &tau[r0..r],
+            stair,
+        };
+        panel.apply(v, c.rb_mut(), r0, h, scratch);
+        r0 = r;
+    }
 }
 
 /// What became of a column.
@@ -189,19 +242,18 @@ struct Panel<'a, T> {
 }
 
 impl<T: KernelScalar> Panel<'_, T> {
-    /// Q^H on the columns from `c1` on. The head of the first reflector is in row `r0`, the last reaches row `h` - 1.
-    fn apply(&self, mut a: MatMut<T>, c1: usize, r0: usize, h: usize, scratch: &mut [T]) {
-        let (m, cols) = (a.nrows(), a.ncols());
+    /// Q^H on the columns `right`; `left` has the reflectors. The head of the first is in row `r0`, the last reaches row `h` - 1.
+    fn apply(&self, left: MatRef<T>, right: MatMut<T>, r0: usize, h: usize, scratch: &mut [T]) {
+        let (m, cols) = (right.nrows(), right.ncols());
         let k = self.live.len();
-        if c1 == cols || self.tau.iter().all(|&t| t == T::zero()) {
+        if cols == 0 || self.tau.iter().all(|&t| t == T::zero()) {
             return;
         }
         let end = |i: usize| self.stair.rows(self.live[i] as usize, m);
-        let (left, right) = a.rb_mut().split_at_col_mut(c1);
         if h - r0 < k + TALL {
             // By columns: what all of the reflectors change of one stays in the nearest cache.
             let mut right = right;
-            for c in 0..cols - c1 {
+            for c in 0..cols {
                 for (i, &tau) in self.tau.iter().enumerate().filter(|t| *t.1 != T::zero()) {
                     let r = r0 + i;
                     let v = &left.col(self.live[i] as usize)[r + 1..end(i)];
@@ -239,7 +291,7 @@ impl<T: KernelScalar> Panel<'_, T> {
                 t.set(i, j, T::zero());
             }
         }
-        let right = right.submatrix(r0, 0, rows, cols - c1);
+        let right = right.submatrix(r0, 0, rows, cols);
         apply(Op::ConjTrans, v.rb(), t.rb(), None, right, scratch);
     }
 }

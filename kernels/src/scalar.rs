@@ -32,6 +32,12 @@ pub trait KernelScalar: Scalar + Lanes + Compiled {
     /// # Panics
     /// When the shapes don't fit.
     fn gemm_adjoint(beta: Beta, c: MatMut<Self>, alpha: Self, a: MatRef<Self>, b: MatRef<Self>);
+
+    /// C = beta C + alpha A B^T, without conjugates; A is m x k, B is n x k, C is m x n.
+    ///
+    /// # Panics
+    /// When the shapes don't fit.
+    fn gemm_transpose(beta: Beta, c: MatMut<Self>, alpha: Self, a: MatRef<Self>, b: MatRef<Self>);
 }
 
 fn accum(beta: Beta) -> Accum {
@@ -57,6 +63,17 @@ macro_rules! kernel_scalar {
                 b: MatRef<Self>,
             ) {
                 let (a, b) = (a.to_faer().adjoint(), b.to_faer());
+                matmul(c.into_faer(), accum(beta), a, b, alpha, Par::Seq);
+            }
+
+            fn gemm_transpose(
+                beta: Beta,
+                c: MatMut<Self>,
+                alpha: Self,
+                a: MatRef<Self>,
+                b: MatRef<Self>,
+            ) {
+                let (a, b) = (a.to_faer(), b.to_faer().transpose());
                 matmul(c.into_faer(), accum(beta), a, b, alpha, Par::Seq);
             }
         }

@@ -66,8 +66,87 @@ fn check<T: KernelScalar>(shape: (usize, usize, usize, usize), wanted: &[usize],
         &mut tau,
         &mut scratch,
     );
+    live.truncate(found.rows);
+    tau.truncate(found.rows);
+    let blocked = in_blocks(&a, n, npiv, tolerance, &steps);
+    let scale = (scale, tolerance);
+    verify(
+        &a,
+        (f, live, tau, found),
+        (n, npiv, pad),
+        scale,
+        (&steps, &dead),
+    );
+    verify(&a, blocked, (n, npiv, pad), scale, (&steps, &dead));
+}
+
+/// What a block became: itself, the columns of the reflectors, their factors, and what was found.
+type Outcome<T> = (Block<T>, Vec<u32>, Vec<T>, Deflated);
+
+/// The same in columns of blocks, each reduced when all before it have been applied to it.
+fn in_blocks<T: KernelScalar>(
+    a: &Block<T>,
+    n: usize,
+    npiv: usize,
+    tolerance: f64,
+    steps: &[u32],
+) -> Outcome<T> {
+    const WIDTH: usize = 64;
+    let mut f = a.clone();
+    let (m, cols) = (a.m, a.n);
+    let (mut live, mut tau) = (Vec::new(), Vec::new());
+    let mut sum = Deflated::default();
+    for c0 in (0..n).step_by(WIDTH) {
+        let w = WIDTH.min(n - c0);
+        let row = live.len();
+        let rows = m - row;
+        let own: Vec<u32> = steps[c0..c0 + w]
+            .iter()
+            .map(|s| s.saturating_sub(row as u32))
+            .collect();
+        let stair = Stair::Rows(&own);
+        let k = rows.min(w);
+        let (mut l, mut t) = (vec![0; k], vec![nan(); k]);
+        let (left, right) = f.view_mut().split_at_col_mut(c0 + w);
+        let mut panel = left.submatrix(row, c0, rows, w);
+        let mut scratch = vec![nan(); deflate_scratch::<T>(rows, w, 0)];
+        let pivots = npiv.saturating_sub(c0).min(w);
+        let found = deflate(
+            panel.rb_mut(),
+            w,
+            pivots,
+            tolerance,
+            stair,
+            &mut l,
+            &mut t,
+            &mut scratch,
+        );
+        l.truncate(found.rows);
+        t.truncate(found.rows);
+        let beside = cols - c0 - w;
+        let right = right.submatrix(row, 0, rows, beside);
+        let mut scratch = vec![nan(); deflate_apply_scratch::<T>(rows, w, beside)];
+        deflate_apply(panel.rb(), stair, &l, &t, right, &mut scratch);
+        live.extend(l.iter().map(|j| j + c0 as u32));
+        tau.extend(t);
+        sum.pivots += found.pivots;
+        sum.rows += found.rows;
+        sum.dropped2 += found.dropped2;
+    }
+    (f, live, tau, sum)
+}
+
+fn verify<T: KernelScalar>(
+    a: &Block<T>,
+    (f, live, tau, found): Outcome<T>,
+    (n, npiv, pad): (usize, usize, usize),
+    (scale, tolerance): (f64, f64),
+    (steps, dead): (&[u32], &[usize]),
+) {
     assert!(f.padding_is_untouched());
-    let (live, tau) = (&live[..found.rows], &tau[..found.rows]);
+    let (m, nrhs, stair) = (a.m, a.n - n, Stair::Rows(steps));
+    let (live, tau) = (&live[..], &tau[..]);
+    assert_eq!((live.len(), tau.len()), (found.rows, found.rows));
     assert!(live.is_sorted_by(|a, b| a < b));
     assert_eq!(
         found.pivots,

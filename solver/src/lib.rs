@@ -75,7 +75,10 @@ pub use numeric::{
 };
 pub use options::{DenseRows, Options};
 pub use plan::{CODELETS, GraphTask, Prediction, RunShape, TaskGeometry, TaskGraph};
-pub use rank::{Deficient, Rank, RankCheck, RankVerdict, SmallSingularValues};
+pub use rank::{
+    Deficient, NULL_SPACE_CODELETS, RANK_CODELETS, Rank, RankCheck, RankVerdict,
+    SmallSingularValues, rank_geometry,
+};
 pub use refine::{
     RefineEnd, RefineMethod, RefineOptions, RefineStep, RefinedColumn, Refinement, Scaled, refine,
 };

@@ -2,6 +2,8 @@
 //! factors and solutions against what was planted and against the singular value decomposition.
 
 mod common;
+#[path = "rank/parallel.rs"]
+mod parallel;
 use common::*;
 use faer::prelude::*;
 use std::sync::Arc;

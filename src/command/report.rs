@@ -139,11 +139,15 @@ fn headline(page: &mut Page, trace: &Trace) -> Result<(), Failure> {
     );
     for (k, part) in balance.parts.iter().enumerate() {
         let speed = part.flops as f64 / part.makespan_ns.max(1) as f64 * 1e9;
-        let told = format!(
-            "{TITLE}{}{TITLE:#}, {}",
-            si(speed, "Flop/s"),
-            si(part.flops as f64, "flop")
-        );
+        let told = match part.flops {
+            // They were not known before.
+            0 => "flops not counted".to_owned(),
+            flops => format!(
+                "{TITLE}{}{TITLE:#}, {}",
+                si(speed, "Flop/s"),
+                si(flops as f64, "flop")
+            ),
+        };
         let told = match balance.parts.len() {
             1 => told,
             _ => {

@@ -5,7 +5,7 @@
 use crate::run::{Record, RunKind};
 use serde_json::{Map, Value, json};
 use treeqr_profiling::Recording;
-use treeqr_profiling::trace::{FACTORIZE, RunFacts, SOLVE, parts};
+use treeqr_profiling::trace::{FACTORIZE, NULL_SPACE, RANK, RunFacts, SOLVE, parts};
 use treeqr_runtime::{PartKind, Topology};
 use treeqr_solver::{CODELETS, RunShape, SOLVE_CODELETS, Symbolic};
 
@@ -106,6 +106,8 @@ pub(super) fn run_facts(record: &Record, memory_limit_bytes: Option<u64>) -> Run
     let runs = &record.recording().runs;
     let names = record.kinds().iter().map(|kind| match kind {
         RunKind::Factorize => FACTORIZE,
+        RunKind::Rank => RANK,
+        RunKind::NullSpace => NULL_SPACE,
         RunKind::Solve(_) => SOLVE,
     });
     let (first, last) = (runs.first(), runs.last());
@@ -126,7 +128,7 @@ pub(super) fn run_facts(record: &Record, memory_limit_bytes: Option<u64>) -> Run
 pub(super) fn solve(record: &Record) -> Option<(String, Value)> {
     let plan = record.kinds().iter().find_map(|kind| match kind {
         RunKind::Solve(plan) => Some(plan),
-        RunKind::Factorize => None,
+        RunKind::Factorize | RunKind::Rank | RunKind::NullSpace => None,
     })?;
     let counts = SOLVE_CODELETS.iter().zip(plan.tasks);
     let by_codelet: Map<_, _> = counts

@@ -27,7 +27,7 @@ use treeqr_profiling::trace::{
     modules, schema, switches,
 };
 use treeqr_profiling::{RecordedRun, TaskRow};
-use treeqr_solver::{Symbolic, solve_geometry};
+use treeqr_solver::{Symbolic, rank_geometry, solve_geometry};
 use twox_hash::XxHash64;
 
 /// What a trace says beside what was recorded.
@@ -74,6 +74,7 @@ pub fn trace(symbolic: &Symbolic, record: &Record, status: Status, notes: TraceN
     let graph = symbolic.task_graph(record.shape());
     let task = |run: usize, row: &TaskRow| match record.kinds().get(run) {
         Some(RunKind::Factorize) => meaning(graph.geometry(row.codelet, &row.params)),
+        Some(RunKind::Rank | RunKind::NullSpace) => meaning(rank_geometry(&row.params)),
         Some(RunKind::Solve(_)) => meaning(solve_geometry(&row.params)),
         None => TaskMeaning::default(),
     };

@@ -7,9 +7,9 @@ use treeqr::profiling::export::{EXPORTS, ExportOptions};
 use treeqr::profiling::inspect::{Balance, Severity, check};
 use treeqr::profiling::panels::{PANELS, PanelOptions};
 use treeqr::profiling::trace::schema::Role;
-use treeqr::profiling::trace::{FACTORIZE, Overwrite, SOLVE, Status, Trace};
+use treeqr::profiling::trace::{FACTORIZE, NULL_SPACE, Overwrite, RANK, SOLVE, Status, Trace};
 use treeqr::runtime::CancelHandle;
-use treeqr::solver::{SOLVE_CODELETS, SolveOptions, SolvePlan};
+use treeqr::solver::{NULL_SPACE_CODELETS, RANK_CODELETS, SOLVE_CODELETS, SolveOptions, SolvePlan};
 use treeqr::{
     Csc, Deficient, FactorOptions, Options, Progress, Record, RunKind, Settings, TraceNotes,
     analyse, factorize, matrices, solve, solve_analysed, trace,
@@ -319,8 +319,13 @@ fn solves_without_full_rank_have_traces() {
         let record = solution.run.record();
         let whole = trace(&symbolic, record, Status::Complete, notes());
         let swept = symbolic.transposed();
-        assert_eq!(record.kinds().len(), 1 + usize::from(swept));
-        assert_eq!(whole.tables.solves().is_empty(), !swept);
+        let kinds = record.kinds();
+        assert_eq!(kinds[..2], [RunKind::Factorize, RunKind::Rank]);
+        let last = kinds.last().expect("two at least");
+        assert_eq!(matches!(last, RunKind::Solve(_)), swept);
+        let tasks = solve_tasks(&whole);
+        let of_solve = |name: &&str| SOLVE_CODELETS.contains(name);
+        assert_eq!(tasks.keys().any(of_solve), swept);
         assert_eq!(faults(&whole), [""; 0]);
         let norm = norm2(&x);
         let error: Vec<f64> = x.iter().zip(&solution.x).map(|(p, q)| p - q).collect();
@@ -353,5 +358,43 @@ fn plans_are_kept_with_and_without_workers() {
         assert_eq!(run.tasks.iter().map(|t| t.flops).sum::<u64>(), plan.flops);
         assert_eq!(run.workers.len(), plan.workers.max(1));
         assert!(run.memory.len() as u64 <= plan.memory_events);
+    }
+}
+
+/// A root that lacks rank, and a basis of the null space: two runs more, in the same trace.
+#[test]
+fn what_finds_the_rank_is_in_the_trace() {
+    let a = load("gallery:ch6-6-b3");
+    let symbolic = analyse(a.pattern(), &Options::default()).expect("analysed");
+    let shortest = FactorOptions {
+        deficient: Deficient::MinimumNorm,
+        ..FactorOptions::default()
+    };
+    let b = vec![1.0; a.nrows()];
+    let done = solve_analysed(&symbolic, &a, &b, 1, &shortest, &Progress::default());
+    let run = done.expect("solved").run;
+    let kinds = run.record().kinds();
+    let first = [RunKind::Factorize, RunKind::Rank, RunKind::NullSpace];
+    assert_eq!(kinds[..3], first);
+    let trace = trace(&symbolic, run.record(), Status::Complete, notes());
+    assert_eq!(faults(&trace), [""; 0]);
+    accounted(&trace);
+    let names: Vec<&str> = (trace.manifest.run.parts.iter())
+        .map(|part| &*part.name)
+        .collect();
+    assert_eq!(names[..3], [FACTORIZE, RANK, NULL_SPACE]);
+    let tasks = solve_tasks(&trace);
+    for name in ["deflate_panel", "deflate_update", "null_qr", "null_update"] {
+        assert!(tasks.contains_key(name), "{name} in {tasks:?}");
+    }
+    let known = |name: &&str| RANK_CODELETS.contains(name) || NULL_SPACE_CODELETS.contains(name);
+    assert!(
+        tasks
+            .keys()
+            .all(|name| known(name) || SOLVE_CODELETS.contains(name))
+    );
+    for panel in PANELS {
+        let drawn = panel.draw(&trace, &PanelOptions::default());
+        drawn.unwrap_or_else(|e| panic!("{}: {e}", panel.name));
     }
 }

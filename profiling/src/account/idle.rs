@@ -119,7 +119,7 @@ impl IdleCauses {
 /// What a cause of [`IdleCauses::named`] is called in a text.
 pub fn cause_in_words(name: &str) -> &str {
     match name {
-        "between_runs" => "between factorization and solve",
+        "between_runs" => "between two runs",
         "before_first" => "before the first task",
         "after_last" => "after the last task",
         "preempted" => "the system ran something else",

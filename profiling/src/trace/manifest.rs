@@ -111,6 +111,10 @@ pub struct RunFacts {
 pub const FACTORIZE: &str = "factorize";
 /// The [`RunPart::name`] of a solve with the factors.
 pub const SOLVE: &str = "solve";
+/// The [`RunPart`] that finds the rank.
+pub const RANK: &str = "rank";
+/// The [`RunPart`] that makes a basis of the null space.
+pub const NULL_SPACE: &str = "null_space";
 
 /// One run of the runtime. Nothing that a trace tells went on between two of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -74,13 +74,24 @@ pub fn measured(runs: &[RecordedRun], meaning: Meaning<'_>) -> Tables {
         ..Tables::default()
     };
     let (mut shift, mut held) = (Shift::default(), 0);
+    // What the runs before had, and from what number on.
+    let mut known: Vec<(&[&'static str], u16)> = Vec::new();
     for (k, run) in runs.iter().enumerate() {
         let host_bytes = signed(run.host_bytes);
         // A store of its own began with nothing; one that the runs share has counted what was left.
         let held_before = if k == 0 { host_bytes } else { held };
         shift.held_bytes = held_before - host_bytes;
-        out.codelets
-            .extend(codelets(&run.codelets, shift.codelet, meaning.role));
+        let same = known.iter().find(|k| k.0 == run.codelets);
+        shift.codelet = match same {
+            Some(&(_, first)) => first,
+            None => {
+                let first = out.codelets.len() as u16;
+                out.codelets
+                    .extend(codelets(&run.codelets, first, meaning.role));
+                known.push((&run.codelets, first));
+                first
+            }
+        };
         let task = |row| task(row, (meaning.task)(k, row), shift);
         out.tasks.extend(run.tasks.iter().map(task));
         dependencies(run, shift, &mut out.dependencies);
@@ -148,7 +159,7 @@ impl Shift {
         let data = data.chain(run.memory.iter().map(|row| row.handle.0));
         Shift {
             task: self.task + run.submitted as u32,
-            codelet: self.codelet + run.codelets.len() as u16,
+            codelet: self.codelet,
             handle: self.handle + data.max().map_or(0, |most| most + 1),
             held_bytes: 0,
         }

@@ -41,8 +41,8 @@ pub use error::TraceError;
 pub use events::{counters, modules, switches};
 pub use folder::{Overwrite, TraceFolder, check_target};
 pub use manifest::{
-    FACTORIZE, MANIFEST, Manifest, ModuleFacts, RecorderFacts, RunFacts, RunPart, SOLVE, Status,
-    TableFacts, TraceKind,
+    FACTORIZE, MANIFEST, Manifest, ModuleFacts, NULL_SPACE, RANK, RecorderFacts, RunFacts, RunPart,
+    SOLVE, Status, TableFacts, TraceKind,
 };
 pub use measured::{Meaning, TaskMeaning, codelets, measured, parts};
 pub use nodes::node_events;
@@ -114,7 +114,7 @@ macro_rules! tables {
 for_each_table!(tables);
 
 impl Tables {
-    /// Numbers of the tasks that solve with factors that are there.
+    /// Numbers of the tasks that work with factors that are there: solves, and what finds the rank.
     pub fn solves(&self) -> HashSet<u32> {
         let roles = self.codelets.iter().filter(|c| c.role == Role::Solve);
         let solve: Vec<u16> = roles.map(|c| c.codelet).collect();

@@ -78,14 +78,15 @@ pub fn factorize<T: FactorScalar, O: Observer>(
     observer: &O,
 ) -> Result<Factored<T>, SolveError> {
     let mut done = factorize_once(symbolic, a, rhs, nrhs, options, observer)?;
-    complete_deficient(&mut done, options)?;
+    complete_deficient(&mut done, options, observer)?;
     Ok(done)
 }
 
 /// The second factorization, where solutions of minimum norm ask for it.
-pub(super) fn complete_deficient<T: FactorScalar>(
+pub(super) fn complete_deficient<T: FactorScalar, O: Observer>(
     done: &mut Factored<T>,
     options: &FactorOptions,
+    observer: &O,
 ) -> Result<(), SolveError> {
     let transposed = done.factors.symbolic.transposed;
     let shortest = transposed || options.deficient == Deficient::MinimumNorm;
@@ -94,7 +95,7 @@ pub(super) fn complete_deficient<T: FactorScalar>(
         && whole
         && let Some(deficiency) = &done.factors.deficiency
     {
-        let more = complete(&done.factors, deficiency, options)?;
+        let more = complete(&done.factors, deficiency, options, observer)?;
         if let Some(deficiency) = &mut done.factors.deficiency {
             deficiency.complete = Some(more);
         }
@@ -243,14 +244,14 @@ pub(super) fn factorize_in<T: FactorScalar, O: Observer>(
         ..options.clone()
     };
     let found = if symbolic.dense_rows.is_empty() {
-        find(&factors, a, &scaled_options)
+        find(&factors, a, &scaled_options, observer)
     } else {
         let options = sparse_options(a, symbolic.transposed, &scaled_options);
-        find(&factors, a, &options)
+        find(&factors, a, &options, observer)
     };
     let found = found.and_then(|(rank, deficiency)| {
         (factors.rank, factors.deficiency) = (Some(rank), deficiency);
-        bring_in(&mut factors, a, rhs, &scaled_options)
+        bring_in(&mut factors, a, rhs, &scaled_options, observer)
     });
     if let Err(error) = found {
         *store = factors.store;

@@ -16,23 +16,19 @@ const AT_ONCE: usize = 16;
 impl<T: FactorScalar> Reworked<T> {
     /// |R_kk| of the live pivots.
     pub fn diagonal(&self) -> impl Iterator<Item = f64> {
-        let mut at = 0;
-        let mut next = self.live.iter().peekable();
+        let (mut row, mut at) = (0, 0);
+        let r = self.r.view();
         (0..self.npiv).filter_map(move |j| {
-            at += self.height(j);
-            next.next_if(|&&l| l as usize == j)?;
-            Some(Scalar::abs(self.r[at - 1]).to_f64())
+            let is_live = self.is_live(j, row);
+            row += usize::from(is_live);
+            at += row;
+            is_live.then(|| Scalar::abs(r.column(j, at - 1, 1)[0]).to_f64())
         })
     }
 
-    /// Calls `visit(column, rows of R)` from the last column to the first.
-    fn columns_back(&self, mut visit: impl FnMut(usize, &[T])) {
-        let mut at = self.r.len();
-        for j in (0..self.cols.len()).rev() {
-            let height = self.height(j);
-            at -= height;
-            visit(j, &self.r[at..at + height]);
-        }
+    /// Whether column `j` has row `row` of R for its own.
+    fn is_live(&self, j: usize, row: usize) -> bool {
+        self.live.get(row).is_some_and(|&l| l as usize == j)
     }
 
     /// R x = c: `c` of the live pivots becomes x of these, for several vectors one after the other. `x(j, k)` is that of column j beside
@@ -42,47 +38,43 @@ impl<T: FactorScalar> Reworked<T> {
         if live == 0 {
             return;
         }
-        self.columns_back(|j, column| {
-            let (rows, pivot) = if j >= self.npiv {
-                (column, None)
-            } else if self.live.binary_search(&(j as u32)).is_ok() {
-                let (pivot, above) = column.split_last().expect("a live column has a row");
-                (above, Some(*pivot))
-            } else {
-                return;
-            };
+        let (mut rows, mut at) = (live, self.r.len());
+        let r = self.r.view();
+        for j in (0..self.cols.len()).rev() {
+            at -= rows;
+            let column = r.column(j, at, rows);
+            let own = j < self.npiv;
+            if own && !(rows > 0 && self.is_live(j, rows - 1)) {
+                continue;
+            }
+            rows -= usize::from(own);
             for (k, c) in c.chunks_exact_mut(live).enumerate() {
-                let value = match pivot {
-                    None => x(j, k),
-                    Some(pivot) => {
-                        c[rows.len()] /= pivot;
-                        c[rows.len()]
-                    }
+                let value = if own {
+                    c[rows] /= column[rows];
+                    c[rows]
+                } else {
+                    x(j, k)
                 };
-                for (c, &r) in c.iter_mut().zip(rows) {
+                for (c, &r) in c.iter_mut().zip(&column[..rows]) {
                     *c -= r * value;
                 }
             }
-        });
+        }
     }
 
     /// R^H y = c: y of the live rows, with `c` of all columns, from which what R^H y makes of it is taken.
     fn solve_adjoint(&self, c: &mut [T], y: &mut [T]) {
-        let mut at = 0;
+        let (mut rows, mut at) = (0, 0);
+        let r = self.r.view();
         for (j, c) in c.iter_mut().enumerate() {
-            let height = self.height(j);
-            let column = &self.r[at..at + height];
-            at += height;
-            let live = j < self.npiv && self.live.binary_search(&(j as u32)).is_ok();
-            let known = if live { height - 1 } else { height };
-            let sum: T = column[..known]
-                .iter()
-                .zip(&*y)
-                .map(|(r, &y)| r.conj() * y)
-                .sum();
-            *c -= sum;
-            if live {
-                y[known] = *c / column[known].conj();
+            let own = j < self.npiv && self.is_live(j, rows);
+            let column = r.column(j, at, rows + usize::from(own));
+            at += column.len();
+            let known = column[..rows].iter().zip(&*y);
+            *c -= known.map(|(r, &y)| r.conj() * y).sum::<T>();
+            if own {
+                y[rows] = *c / column[rows].conj();
+                rows += 1;
             }
         }
     }
@@ -152,17 +144,20 @@ impl<T: FactorScalar> Deficiency<T> {
     /// The basic solution of R x = c: `c` in elimination order, x in the numbering of W, zero in dead columns.
     /// 2 nnz(R) flops a column.
     pub fn solve_r(&self, factors: &Factors<T>, c: &[T], nrhs: usize) -> Vec<T> {
+        self.solve_r_of(&Nodes::new(factors), c, nrhs)
+    }
+
+    pub(super) fn solve_r_of(&self, nodes: &Nodes<'_, T>, c: &[T], nrhs: usize) -> Vec<T> {
         let n = self.order.len();
-        let nodes = Nodes::new(factors);
         let mut out = vec![T::zero(); n * nrhs];
         let blocks = out.chunks_mut(AT_ONCE * n).zip(c.chunks(AT_ONCE * n));
-        blocks.for_each(|(x, c)| self.solve_block(&nodes, c, x));
+        blocks.for_each(|(x, c)| self.solve_block(nodes, c, x));
         out
     }
 
     fn solve_block(&self, nodes: &Nodes<'_, T>, c: &[T], out: &mut [T]) {
         let n = self.order.len();
-        let mut part = Vec::new();
+        let (mut part, mut cols) = (Vec::new(), Vec::new());
         for node in (0..nodes.len()).rev() {
             let first = nodes.first(node) as usize;
             part.clear();
@@ -179,13 +174,13 @@ impl<T: FactorScalar> Deficiency<T> {
                 }
                 continue;
             }
-            let cols = nodes.columns(node);
+            nodes.columns_into(node, &mut cols);
             let npiv = nodes.npiv(node);
             for (x, c) in out.chunks_exact(n).zip(c.chunks_exact(n)) {
                 part.extend_from_slice(&c[first..first + npiv]);
                 part.extend(cols[npiv..].iter().map(|&j| x[j as usize]));
             }
-            nodes.solve(node, &mut part);
+            nodes.solve(node, cols.len(), &mut part);
             let parts = part.chunks_exact(cols.len());
             for (x, part) in out.chunks_exact_mut(n).zip(parts) {
                 for (&j, &value) in cols[..npiv].iter().zip(part) {
@@ -198,19 +193,21 @@ impl<T: FactorScalar> Deficiency<T> {
     /// R^H y = c in the live columns: `c` in the numbering of W, y in elimination order, zero at dead pivots. 2 nnz(R) flops a
     /// column.
     pub fn solve_r_adjoint(&self, factors: &Factors<T>, c: &[T], nrhs: usize) -> Vec<T> {
+        self.solve_r_adjoint_of(&Nodes::new(factors), c, nrhs)
+    }
+
+    pub(super) fn solve_r_adjoint_of(&self, nodes: &Nodes<'_, T>, c: &[T], nrhs: usize) -> Vec<T> {
         let n = self.order.len();
-        let nodes = Nodes::new(factors);
         let mut c = c.to_vec();
         let mut out = vec![T::zero(); n * nrhs];
-        let mut part = Vec::new();
+        let (mut part, mut own, mut values) = (Vec::new(), Vec::new(), Vec::new());
         for node in 0..nodes.len() {
             let first = nodes.first(node) as usize;
-            let own;
             let reworked = self.nodes[node].as_ref();
             let cols: &[u32] = match reworked {
                 Some(node) => &node.cols,
                 None => {
-                    own = nodes.columns(node);
+                    nodes.columns_into(node, &mut own);
                     &own
                 }
             };
@@ -218,7 +215,8 @@ impl<T: FactorScalar> Deficiency<T> {
                 part.clear();
                 part.extend(cols.iter().map(|&j| c[j as usize]));
                 if let Some(node) = reworked {
-                    let mut values = vec![T::zero(); node.live.len()];
+                    values.clear();
+                    values.resize(node.live.len(), T::zero());
                     node.solve_adjoint(&mut part, &mut values);
                     for (&j, &value) in node.live.iter().zip(&values) {
                         y[first + j as usize] = value;

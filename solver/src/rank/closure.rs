@@ -15,6 +15,8 @@ pub(super) struct Work {
     pub suspect: bool,
     /// Places in the list of those whose rows may come here, increasing.
     pub children: Vec<u32>,
+    /// Columns that it may have.
+    pub columns: u32,
     /// Place in the list of the one that its own rows go to.
     pub parent: Option<u32>,
 }
@@ -36,12 +38,15 @@ pub(super) fn closure<T: FactorScalar>(nodes: &Nodes<'_, T>, suspects: &[u32]) -
         .collect();
     while let Some((node, (work, mut cols))) = ahead.pop_first() {
         let end = nodes.first(node as usize) + nodes.npiv(node as usize) as u32;
-        cols.extend(nodes.cols(node as usize));
+        nodes.for_each_place(node as usize, |place| cols.push(place));
         cols.retain(|&p| p >= end);
         cols.sort_unstable();
         cols.dedup();
         let place = out.len() as u32;
-        out.push(work);
+        out.push(Work {
+            columns: (nodes.npiv(node as usize) + cols.len()) as u32,
+            ..work
+        });
         if let Some(&first) = cols.first() {
             let parent = nodes.owner(first) as u32;
             let entry = ahead.entry(parent).or_default();

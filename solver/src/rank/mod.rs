@@ -24,22 +24,36 @@
 //! | `nodes` | R of the first pass as a list of nodes: singletons, then fronts |
 //! | `closure` | the nodes that may change, as a forest |
 //! | `rework` | one node: its rows of R and those from below, through the kernel `deflate` |
+//! | `large` | a large node in several tasks |
+//! | `packed` | the rows of R of such a node |
 //! | `run` | all of them, as tasks; [`Deficiency`], what is left |
 //! | `find` | from the diagonal to a rank: the tolerance, and when it is raised |
 //! | `small`, `check` | the small singular values of R, and what they say of the rank |
 //! | `apply` | R2 and Q2, and their adjoints, on vectors |
-//! | `null_space` | an orthonormal basis of R2's null space |
+//! | `reach` | which rows the vectors of R2's null space have, and which of them hang together |
+//! | `rows`, `back` | back substitution for blocks of these vectors |
+//! | `null_run`, `null_space` | an orthonormal basis of R2's null space: its tasks; the basis |
+//! | `dead` | the dead columns of R, dense |
+//! | `runner` | on which threads the tasks run |
 //! | `stored` | all that in a file |
 //! | `trapezoid` | R2 as a sparse matrix; what solutions of minimum norm ask for, by its null space or its own QR factorization |
 
 mod apply;
+mod back;
 mod check;
 mod closure;
+mod dead;
 mod find;
+mod large;
 mod nodes;
+mod null_run;
 mod null_space;
+mod packed;
+mod reach;
 mod rework;
+mod rows;
 mod run;
+mod runner;
 mod small;
 mod stored;
 mod tolerance;
@@ -48,8 +62,13 @@ mod trapezoid;
 pub use check::{RankCheck, RankVerdict};
 pub(crate) use find::find;
 pub(crate) use nodes::Nodes;
+pub use null_run::NULL_SPACE_CODELETS;
 pub(crate) use null_space::NullSpace;
+pub(crate) use rows::{take, take_all};
+pub use run::RANK_CODELETS;
 pub(crate) use run::{Deficiency, heads_of_nodes};
+pub(crate) use runner::Runner;
+pub use runner::rank_geometry;
 pub use small::SmallSingularValues;
 pub(crate) use tolerance::{default_tolerance, largest_column, rank_deficient};
 pub(crate) use trapezoid::{Complete, complete};

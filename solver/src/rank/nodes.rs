@@ -3,7 +3,7 @@
 
 use super::Rank;
 use crate::error::SolveError;
-use crate::numeric::{FactorScalar, Factors};
+use crate::numeric::{FactorScalar, Factors, RBlock};
 use crate::plan::Plan;
 use crate::solve::{solve_front, solve_front_adjoint};
 use crate::symbolic::Front;
@@ -64,6 +64,16 @@ impl<'a, T: FactorScalar> Nodes<'a, T> {
         self.front(node).map_or(1, |front| front.npiv as usize)
     }
 
+    /// The front that a node is, for whoever shows it; a singleton is shown as the first.
+    pub fn front_number(&self, node: usize) -> u32 {
+        node.saturating_sub(self.singletons) as u32
+    }
+
+    /// Columns of a front.
+    pub fn width(&self, node: usize) -> usize {
+        self.front(node).map_or(0, |front| front.n as usize)
+    }
+
     /// Place of its first pivot.
     pub fn first(&self, node: usize) -> u32 {
         match self.front(node) {
@@ -86,36 +96,59 @@ impl<'a, T: FactorScalar> Nodes<'a, T> {
 
     /// Places of its columns, pivots first, in the order in which [`Self::row_parts`] numbers them.
     pub fn cols(&self, node: usize) -> Vec<u32> {
+        let mut out = Vec::new();
+        self.for_each_place(node, |place| out.push(place));
+        out
+    }
+
+    /// The place of a column of W.
+    pub fn place(&self, column: u32) -> u32 {
+        self.place[column as usize]
+    }
+
+    /// Calls `visit` with the places of its columns, in the same order.
+    pub fn for_each_place(&self, node: usize, mut visit: impl FnMut(u32)) {
         match self.front(node) {
             Err(s) => {
                 let pivot = s as u32;
+                visit(pivot);
                 let others = self.factors.singleton_rows[s].iter();
                 let others = others.map(|e| self.place[e.0 as usize]);
-                std::iter::once(pivot)
-                    .chain(others.filter(|&p| p != pivot))
-                    .collect()
+                others.filter(|&p| p != pivot).for_each(visit);
             }
             Ok(_) => {
                 let cols = self.plan.sym.tree.cols(node - self.singletons);
                 let first = self.singletons as u32;
-                cols.iter().map(|&p| first + p).collect()
+                cols.iter().for_each(|&p| visit(first + p));
             }
         }
     }
 
+    /// R of a front as it lies in memory; that of a singleton is none.
+    pub fn front_r(&self, node: usize) -> Option<RBlock<'_, T>> {
+        let front = node.checked_sub(self.singletons)?;
+        Some(self.factors.r(&self.plan, front))
+    }
+
     /// Columns of W, in the same order.
     pub fn columns(&self, node: usize) -> Vec<u32> {
-        let mut out = self.cols(node);
-        out.iter_mut().for_each(|p| *p = self.order[*p as usize]);
+        let mut out = Vec::new();
+        self.columns_into(node, &mut out);
         out
     }
 
+    /// The same, in a list that is there.
+    pub fn columns_into(&self, node: usize, out: &mut Vec<u32>) {
+        out.clear();
+        self.for_each_place(node, |place| out.push(self.order[place as usize]));
+    }
+
     /// R x = c of a node that stands as it is: `z` has c of its pivots, which becomes x, and x of its other columns; several vectors one
-    /// after the other.
-    pub fn solve(&self, node: usize, z: &mut [T]) {
+    /// after the other, of `columns` entries.
+    pub fn solve(&self, node: usize, columns: usize, z: &mut [T]) {
         match self.front(node) {
             Err(_) => {
-                for z in z.chunks_exact_mut(self.columns(node).len()) {
+                for z in z.chunks_exact_mut(columns) {
                     let mut pivot = T::one();
                     self.row_parts(node, |j, _, values| match j {
                         0 => pivot = values[0],

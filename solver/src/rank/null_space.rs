@@ -1,137 +1,213 @@
 //! The null space of R, as an orthonormal basis.
 //!
-//! Takes R in trapezoidal form; gives Z with as many columns as there are dead pivots, R Z = 0. Column j of R that is dead is a
-//! combination of the live ones, R x = R(:, j), so e_j - x is in the null space; a dense QR factorization makes these orthonormal.
-//! Good where the live columns are well conditioned and few are dead; otherwise R's adjoint is factorized (`trapezoid`).
+//! Takes what `null_run` has computed; gives projections and the basis. R in trapezoidal form has a vector of its null space for every dead
+//! column: 1 there, 0 in the other dead ones, and what R z = 0 makes of it in the live ones. Vectors that hang together are one
+//! *part*, a dense matrix with a row for each of their entries, in elimination order; a QR factorization makes it orthonormal. Column k ends at
+//! its own dead pivot, so the matrix is a staircase. Good where the live columns are well conditioned and few are dead; otherwise
+//! R's adjoint is factorized (`trapezoid`).
+//!
+//! ```text
+//!     x x x x        Q of a part: panels of WIDTH reflectors, each with the triangular factors of its blocks
+//!     1 x x x
+//!     . x x x
+//!     . 1 x x
+//!     . . 1 x
+//!     . . . 1
+//! ```
 
-use super::run::Deficiency;
-use super::tolerance::is_well_conditioned;
-use crate::numeric::{FactorScalar, Factors};
-use treeqr_kernels::{MatMut, Op, Stair, apply_packed, front_qr, front_qr_scratch};
+use crate::numeric::FactorScalar;
+use std::marker::PhantomData;
+use treeqr_kernels::{MatMut, MatRef, Op, Stair, gemqrt, gemqrt_scratch};
+use treeqr_runtime::{DataStore, Handle};
 
-/// The basis takes no more entries than this.
-const MOST_ENTRIES: usize = 1 << 25;
+/// Columns of a panel.
+pub(super) const WIDTH: usize = 48;
+/// Of a block in compact WY form.
+pub(super) const INNER: usize = 24;
 
-/// Z as reflectors: Z = H_0 H_1 ... on the first unit vectors.
+/// Z, part by part. Parts have no row in common.
 pub(crate) struct NullSpace<T> {
+    /// Entries of a vector.
     pub(super) rows: usize,
-    /// By packed columns, without the unit diagonal.
-    pub(super) v: Vec<T>,
-    pub(super) tau: Vec<T>,
+    pub(super) parts: Vec<Part>,
+    /// V and T of the panels.
+    pub(super) store: DataStore,
+    pub(super) scalar: PhantomData<T>,
+}
+
+/// Vectors that hang together.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Part {
+    /// Which entries of the whole vectors its rows are.
+    pub rows: Vec<u32>,
+    /// Which vectors of the basis are its columns.
+    pub columns: Vec<u32>,
+    /// By column: rows up to its last entry, increasing.
+    pub ends: Vec<u32>,
+    /// The buffer of its first panel; each of the others has the next one.
+    pub buffer: u32,
+    /// Where the panel begins there, in scalars: small parts share a buffer.
+    pub offset: u32,
+}
+
+impl Part {
+    /// Panels that it has.
+    pub fn panels(&self) -> usize {
+        self.columns.len().div_ceil(WIDTH)
+    }
+
+    /// The first column of a panel, its rows, its columns.
+    pub fn panel(&self, p: usize) -> (usize, usize, usize) {
+        let first = p * WIDTH;
+        let w = WIDTH.min(self.columns.len() - first);
+        (first, self.ends[first + w - 1] as usize, w)
+    }
+
+    /// Scalars of a panel: V, and T behind it.
+    pub fn len(&self, p: usize) -> usize {
+        let (_, h, w) = self.panel(p);
+        h * w + INNER.min(w) * w
+    }
+
+    /// The handle of a panel's buffer, and where the panel begins in it.
+    pub fn at(&self, p: usize) -> (Handle, usize) {
+        let offset = if p == 0 { self.offset as usize } else { 0 };
+        (Handle(self.buffer + p as u32), offset)
+    }
+
+    /// The staircase of a panel, from the row of its first column on.
+    pub fn stair(&self, p: usize, out: &mut Vec<u32>) {
+        let (first, _, w) = self.panel(p);
+        out.clear();
+        out.extend(
+            self.ends[first..first + w]
+                .iter()
+                .map(|&e| e - first as u32),
+        );
+    }
+}
+
+/// Applies a panel of a part, as it lies in its buffer, to rows of the part: as many as it has, or more.
+pub(super) fn apply_panel<T: FactorScalar>(
+    (op, part, p): (Op, &Part, usize),
+    panel: &[T],
+    c: MatMut<'_, T>,
+    stair: &mut Vec<u32>,
+    scratch: &mut Vec<T>,
+) {
+    let (first, h, w) = part.panel(p);
+    let ib = INNER.min(w);
+    part.stair(p, stair);
+    let (v, t) = panel.split_at(h * w);
+    let v = MatRef::new(v, h, w, h).submatrix(first, 0, h - first, w);
+    let t = MatRef::new(t, ib, w, ib);
+    let n = c.ncols();
+    let needed = gemqrt_scratch::<T>(h - first, n, w, ib);
+    if scratch.len() < needed {
+        scratch.resize(needed, T::zero());
+    }
+    let c = c.submatrix(first, 0, h - first, n);
+    gemqrt(op, v, Stair::Rows(stair), ib, t, c, scratch);
 }
 
 impl<T: FactorScalar> NullSpace<T> {
-    /// The basis, where it is the right way: `None` else. `condition` is that of the live columns.
-    pub fn new(
-        factors: &Factors<T>,
-        deficiency: &Deficiency<T>,
-        condition: Option<f64>,
-    ) -> Option<Self> {
-        let (n, d) = (deficiency.order.len(), deficiency.dead.len());
-        let good = condition.is_some_and(is_well_conditioned::<T>);
-        (good && d <= n / 2 && n * d <= MOST_ENTRIES).then(|| Self::build(factors, deficiency))
-    }
-
-    /// The basis, whatever its quality. 2 nnz(R) flops for each dead column, and 2 n d^2.
-    pub fn build(factors: &Factors<T>, deficiency: &Deficiency<T>) -> Self {
-        let (n, d) = (deficiency.order.len(), deficiency.dead.len());
-        let columns = factors.dead_parts();
-        let heads = deficiency.with_dead(&columns, d);
-        let mut z = deficiency.solve_r(factors, &heads, d);
-        for (column, &place) in z.chunks_exact_mut(n).zip(&deficiency.dead) {
-            column.iter_mut().for_each(|x| *x = -*x);
-            column[deficiency.order[place as usize] as usize] = T::one();
-        }
-        Self::orthonormal(n, z)
-    }
-
-    /// The basis of what vectors of `n` entries span, by a dense QR factorization. 2 n d^2 flops.
-    pub fn orthonormal(n: usize, mut z: Vec<T>) -> Self {
-        let d = z.len() / n;
-        let mut tau = vec![T::zero(); d];
-        let mut scratch = vec![T::zero(); front_qr_scratch::<T>(n, d, 0)];
-        let block = MatMut::new(&mut z, n, d, n);
-        front_qr(block, d, Stair::Full, &mut tau, &mut scratch);
-        let tails = z.chunks_exact(n).enumerate();
-        NullSpace {
-            rows: n,
-            v: tails
-                .flat_map(|(j, column)| &column[j + 1..])
-                .copied()
-                .collect(),
-            tau,
-        }
-    }
-
-    /// Takes from vectors their part in the null space: x - Z Z^H x. 8 n d flops each.
+    /// Takes from vectors their part in the null space: x - Z Z^H x. 8 flops an entry of the parts, each.
     pub fn project(&self, x: &mut [T], nrhs: usize) {
-        let (n, d) = (self.rows, self.tau.len());
-        self.apply(Op::ConjTrans, x, nrhs);
-        x.chunks_exact_mut(n).for_each(|x| x[..d].fill(T::zero()));
-        self.apply(Op::NoTrans, x, nrhs);
+        let mut local = Vec::new();
+        let mut scratch = Scratch::default();
+        for part in &self.parts {
+            let (m, d) = (part.rows.len(), part.columns.len());
+            local.clear();
+            for x in x.chunks_exact(self.rows).take(nrhs) {
+                local.extend(part.rows.iter().map(|&row| x[row as usize]));
+            }
+            self.apply(Op::ConjTrans, part, &mut local, nrhs, &mut scratch);
+            local
+                .chunks_exact_mut(m)
+                .for_each(|c| c[..d].fill(T::zero()));
+            self.apply(Op::NoTrans, part, &mut local, nrhs, &mut scratch);
+            for (x, local) in x.chunks_exact_mut(self.rows).zip(local.chunks_exact(m)) {
+                for (&row, &value) in part.rows.iter().zip(local) {
+                    x[row as usize] = value;
+                }
+            }
+        }
     }
 
     /// Z, column by column.
     pub fn basis(&self) -> Vec<T> {
-        let (n, d) = (self.rows, self.tau.len());
+        let n = self.rows;
+        let d: usize = self.parts.iter().map(|part| part.columns.len()).sum();
         let mut z = vec![T::zero(); n * d];
-        z.chunks_exact_mut(n)
-            .enumerate()
-            .for_each(|(j, column)| column[j] = T::one());
-        self.apply(Op::NoTrans, &mut z, d);
+        let mut scratch = Scratch::default();
+        for part in &self.parts {
+            let (m, d) = (part.rows.len(), part.columns.len());
+            let mut local = vec![T::zero(); m * d];
+            let columns = local.chunks_exact_mut(m).enumerate();
+            columns.for_each(|(j, column)| column[j] = T::one());
+            self.apply(Op::NoTrans, part, &mut local, d, &mut scratch);
+            for (&column, local) in part.columns.iter().zip(local.chunks_exact(m)) {
+                let to = &mut z[column as usize * n..][..n];
+                for (&row, &value) in part.rows.iter().zip(local) {
+                    to[row as usize] = value;
+                }
+            }
+        }
         z
     }
 
     /// Whether it can be of vectors of so many entries.
     pub fn fits(&self, rows: usize) -> bool {
-        let d = self.tau.len();
-        let below: usize = (0..d.min(rows)).map(|j| rows - j - 1).sum();
-        self.rows == rows && d <= rows && self.v.len() == below
+        let part = |part: &Part| {
+            let (m, d) = (part.rows.len(), part.columns.len());
+            let last = part.buffer as usize + part.panels();
+            let buffer = |p: usize| {
+                let (handle, offset) = part.at(p);
+                let bytes = self.store.get(handle).map_or(0, <[u8]>::len);
+                offset + part.len(p) <= bytes / size_of::<T>()
+            };
+            d > 0
+                && part.ends.len() == d
+                && part.ends.is_sorted()
+                && part.ends.last() == Some(&(m as u32))
+                && part.ends.iter().enumerate().all(|(k, &e)| e as usize > k)
+                && part.rows.iter().all(|&row| (row as usize) < rows)
+                && part.columns.is_sorted_by(|a, b| a < b)
+                && last <= self.store.handles()
+                && (0..part.panels()).all(buffer)
+        };
+        let dim: usize = self.parts.iter().map(|part| part.columns.len()).sum();
+        let mut columns = self.parts.iter().flat_map(|part| &part.columns);
+        self.rows == rows
+            && dim <= rows
+            && columns.all(|&column| (column as usize) < dim)
+            && self.parts.iter().all(part)
     }
 
-    pub fn bytes(&self) -> usize {
-        (self.v.len() + self.tau.len()) * size_of::<T>()
+    pub fn bytes(&self) -> u64 {
+        self.store.bytes()
     }
 
-    fn apply(&self, op: Op, x: &mut [T], nrhs: usize) {
-        let x = MatMut::new(x, self.rows, nrhs, self.rows);
-        apply_packed(op, &self.v, Stair::Full, &self.tau, x);
+    fn apply(&self, op: Op, part: &Part, c: &mut [T], n: usize, scratch: &mut Scratch<T>) {
+        let m = part.rows.len();
+        let mut c = MatMut::new(c, m, n, m);
+        let count = part.panels();
+        for k in 0..count {
+            let p = match op {
+                Op::ConjTrans => k,
+                Op::NoTrans => count - 1 - k,
+            };
+            let (handle, offset) = part.at(p);
+            let buffer = self.store.get_as::<T>(handle).expect("a panel is kept");
+            let panel = &buffer[offset..][..part.len(p)];
+            let Scratch { stair, kernel } = scratch;
+            apply_panel((op, part, p), panel, c.rb_mut(), stair, kernel);
+        }
     }
 }
 
-impl<T: FactorScalar> Factors<T> {
-    /// An orthonormal basis of the null space of the factorized matrix: a column for every dead one, of as many entries as that
-    /// has columns. A Z = 0 for a tall or square A, A^H Z = 0 for a wide one, to within rounding and what was dropped. Empty when the
-    /// rank is full. 2 nnz(R) d + 6 n d^2 flops for d of n columns.
-    ///
-    /// # Panics
-    /// When the last refactorization failed.
-    pub fn null_space(&self) -> Vec<T> {
-        self.rank_details();
-        match (&self.split, &self.deficiency) {
-            (Some(_), _) => {
-                let vectors = self.null_vectors().expect("a run of solves as before");
-                NullSpace::orthonormal(self.symbolic.work_cols(), vectors).basis()
-            }
-            (None, None) => Vec::new(),
-            (None, Some(deficiency)) => NullSpace::build(self, deficiency).basis(),
-        }
-    }
-
-    /// The dead columns of R, in the order of their places: entries at the live pivots.
-    pub(crate) fn dead_parts(&self) -> Vec<T> {
-        let Some(deficiency) = &self.deficiency else {
-            return Vec::new();
-        };
-        let r = self.kept_trapezoid();
-        let live = deficiency.order.len() - deficiency.dead.len();
-        let mut columns = vec![T::zero(); live * deficiency.dead.len()];
-        for (to, &place) in columns.chunks_exact_mut(live.max(1)).zip(&deficiency.dead) {
-            let (rows, values) = r.col(deficiency.order[place as usize] as usize);
-            for (&i, &v) in rows.iter().zip(values) {
-                to[i as usize] = v;
-            }
-        }
-        columns
-    }
+#[derive(Default)]
+struct Scratch<T> {
+    stair: Vec<u32>,
+    kernel: Vec<T>,
 }

@@ -13,7 +13,9 @@
 //! free, until it ends; so the slots of a block are the same before and after, and Q2 is an orthogonal matrix on the slots.
 
 use super::nodes::Nodes;
+use super::packed::PackedR;
 use crate::numeric::FactorScalar;
+use std::ops::Range;
 use treeqr_kernels::{MatMut, Stair, deflate, deflate_scratch};
 
 /// Rows that go up, in echelon form.
@@ -44,8 +46,8 @@ pub(super) struct Reworked<T> {
     pub npiv: usize,
     /// The pivots that are live, from 0, one for each row of R.
     pub live: Vec<u32>,
-    /// The rows of R by packed columns: column j has a row for every live pivot up to j.
-    pub r: Vec<T>,
+    /// The rows of R.
+    pub r: PackedR<T>,
     /// Q^H b of the live pivots, column by column.
     pub rhs: Vec<T>,
     /// None when Q is not kept.
@@ -67,9 +69,15 @@ pub(super) struct NodeQ<T> {
 }
 
 impl<T: FactorScalar> Reworked<T> {
-    /// Live pivots up to column `j`: rows of column j of R.
-    pub fn height(&self, j: usize) -> usize {
-        self.live.partition_point(|&p| p as usize <= j)
+    /// Where each column of R ends.
+    pub fn column_ends(&self, out: &mut Vec<usize>) {
+        out.clear();
+        let (mut row, mut at) = (0, 0);
+        for j in 0..self.cols.len() {
+            row += usize::from(self.live.get(row).is_some_and(|&l| l as usize == j));
+            at += row;
+            out.push(at);
+        }
     }
 
     /// Bytes that it takes.
@@ -86,12 +94,28 @@ pub(super) struct Scratch<T> {
     kernel: Vec<T>,
 }
 
+impl<T> Scratch<T> {
+    pub fn kernel(&mut self) -> &mut Vec<T> {
+        &mut self.kernel
+    }
+}
+
 /// What is asked of all nodes.
 #[derive(Clone, Copy)]
 pub(super) struct Asked {
     pub tolerance: f64,
     pub nrhs: usize,
     pub keep_q: bool,
+}
+
+/// Sets of rows from below: those that start in the pivots of a node, and the others.
+pub(super) fn divide<T: FactorScalar>(
+    nodes: &Nodes<'_, T>,
+    node: usize,
+    below: Vec<Rows<T>>,
+) -> (Vec<Rows<T>>, Vec<Rows<T>>) {
+    let end = nodes.first(node) + nodes.npiv(node) as u32;
+    below.into_iter().partition(|rows| rows.starts_before(end))
 }
 
 /// Reworks a node, if rows from below start in its pivots or one of these is negligible; gives what goes up, in any case.
@@ -104,37 +128,119 @@ pub(super) fn rework<T: FactorScalar>(
     asked: Asked,
     scratch: &mut Scratch<T>,
 ) -> (Option<Reworked<T>>, Vec<Rows<T>>) {
-    let (first, npiv) = (nodes.first(node), nodes.npiv(node));
-    let end = first + npiv as u32;
-    let (taken, mut up): (Vec<_>, Vec<_>) =
-        below.into_iter().partition(|rows| rows.starts_before(end));
+    let (taken, mut up) = divide(nodes, node, below);
     if taken.is_empty() && !suspect {
         return (None, up);
     }
-    let block = Block::assemble(nodes, node, &taken, asked, scratch);
-    let (reworked, rows) = block.reduce(nodes, asked, scratch);
+    let block = Block::new(nodes, node, &taken);
+    let (m, n) = block.shape();
+    scratch.block.clear();
+    scratch.block.resize(m * (n + asked.nrhs), T::zero());
+    block.fill(nodes, node, &taken, 0..n, asked.nrhs, &mut scratch.block);
+    let reduced = reduce(
+        &block,
+        0..n,
+        0,
+        asked,
+        &mut scratch.block,
+        &mut scratch.kernel,
+    );
+    let piece = block.collect(&scratch.block, 0..n, &reduced.live, asked.keep_q);
+    let (reworked, rows) = block.finish(nodes, reduced, (n.max(1), vec![piece]), asked);
     up.extend(rows);
     (Some(reworked), up)
 }
 
-/// A node's block in scratch.
-struct Block {
+/// What the reduction of some columns has found.
+#[derive(Debug, Default)]
+pub(super) struct Reduced<T> {
+    /// The columns of its reflectors, counted in the block.
+    pub live: Vec<u32>,
+    pub tau: Vec<T>,
+    pub dropped2: f64,
+}
+
+/// Reduces the columns `range` of a block, on which the reflectors of those before have been applied; these have the rows before `row`.
+/// Right-hand sides may follow in `columns`.
+pub(super) fn reduce<T: FactorScalar>(
+    block: &Block,
+    range: Range<usize>,
+    row: usize,
+    asked: Asked,
+    columns: &mut [T],
+    scratch: &mut Vec<T>,
+) -> Reduced<T> {
+    let (m, w) = (block.shape().0, range.len());
+    let all = columns.len().checked_div(m).unwrap_or(w);
+    let rows = m - row;
+    let k = rows.min(w);
+    let (mut live, mut tau) = (vec![0; k], vec![T::zero(); k]);
+    let needed = deflate_scratch::<T>(rows, w, all - w);
+    if scratch.len() < needed {
+        scratch.resize(needed, T::zero());
+    }
+    let found = deflate(
+        MatMut::new(columns, m, all, m).submatrix(row, 0, rows, all),
+        w,
+        block.npiv.saturating_sub(range.start).min(w),
+        asked.tolerance,
+        Stair::Rows(&block.stair_from(&range, row)),
+        &mut live,
+        &mut tau,
+        scratch,
+    );
+    live.truncate(found.rows);
+    tau.truncate(found.rows);
+    live.iter_mut().for_each(|j| *j += range.start as u32);
+    Reduced {
+        live,
+        tau,
+        dropped2: found.dropped2,
+    }
+}
+
+/// Of some columns that are reduced.
+#[derive(Debug)]
+pub(super) struct Piece<T> {
+    /// Rows of R by packed columns, and behind those the rows that go up.
+    r: Vec<T>,
+    up: Vec<T>,
+    /// The reflectors.
+    v: Vec<T>,
+    /// The same rows of the right-hand sides.
+    rhs: Vec<T>,
+    up_rhs: Vec<T>,
+}
+
+impl<T> Default for Piece<T> {
+    fn default() -> Self {
+        Piece {
+            r: Vec::new(),
+            up: Vec::new(),
+            v: Vec::new(),
+            rhs: Vec::new(),
+            up_rhs: Vec::new(),
+        }
+    }
+}
+
+/// The structure of a node's block, and where its entries come from.
+#[derive(Debug)]
+pub(super) struct Block {
     first: u32,
-    npiv: usize,
+    pub npiv: usize,
     /// Places.
     cols: Vec<u32>,
-    stair: Vec<u32>,
+    pub stair: Vec<u32>,
     slots: Vec<u32>,
+    /// By set of rows, those of the node first: the row of the block that each is.
+    row_of: Vec<Vec<u32>>,
+    /// The column of the block that each of the node is; those of a front increase.
+    own: Vec<u32>,
 }
 
 impl Block {
-    fn assemble<T: FactorScalar>(
-        nodes: &Nodes<'_, T>,
-        node: usize,
-        taken: &[Rows<T>],
-        asked: Asked,
-        scratch: &mut Scratch<T>,
-    ) -> Self {
+    pub fn new<T: FactorScalar>(nodes: &Nodes<'_, T>, node: usize, taken: &[Rows<T>]) -> Self {
         let (first, npiv) = (nodes.first(node), nodes.npiv(node));
         let own = nodes.cols(node);
         let mut cols: Vec<u32> = own.clone();
@@ -173,125 +279,192 @@ impl Block {
             above += *s;
             *s = above;
         }
-
-        let n = cols.len();
-        scratch.block.clear();
-        scratch.block.resize(m * (n + asked.nrhs), T::zero());
-        let block = &mut scratch.block;
-        let place_of: Vec<usize> = own.iter().map(column).collect();
-        nodes.row_parts(node, |j, row, values| {
-            for (&to, &value) in row_of[0][row..].iter().zip(values) {
-                block[place_of[j] * m + to as usize] = value;
-            }
-        });
-        for c in 0..asked.nrhs {
-            nodes.qhb(node, c, |row, values| {
-                for (&to, &value) in row_of[0][row..].iter().zip(values) {
-                    block[(n + c) * m + to as usize] = value;
-                }
-            });
-        }
-        for (rows, row_of) in taken.iter().zip(&row_of[1..]) {
-            let targets = rows.cols.iter().map(column).chain(n..n + asked.nrhs);
-            for (j, values) in targets.zip(rows.data.chunks_exact(row_of.len())) {
-                for (&to, &value) in row_of.iter().zip(values) {
-                    block[j * m + to as usize] = value;
-                }
-            }
-        }
+        let own: Vec<u32> = own.iter().map(|place| column(place) as u32).collect();
+        debug_assert!(
+            nodes.front_r(node).is_none() || own.is_sorted(),
+            "a front's columns increase"
+        );
         Block {
             first,
             npiv,
             cols,
             stair,
             slots,
+            row_of,
+            own,
         }
     }
 
-    fn reduce<T: FactorScalar>(
+    /// The staircase of the columns `range`, counted from row `row` on.
+    pub fn stair_from(&self, range: &Range<usize>, row: usize) -> Vec<u32> {
+        let stair = self.stair[range.clone()].iter();
+        stair.map(|&s| s.saturating_sub(row as u32)).collect()
+    }
+
+    /// Rows, and columns without right-hand sides.
+    pub fn shape(&self) -> (usize, usize) {
+        (self.slots.len(), self.cols.len())
+    }
+
+    /// Writes the entries of the columns `range`, and `nrhs` right-hand sides behind them, into cleared columns.
+    pub fn fill<T: FactorScalar>(
+        &self,
+        nodes: &Nodes<'_, T>,
+        node: usize,
+        taken: &[Rows<T>],
+        range: Range<usize>,
+        nrhs: usize,
+        out: &mut [T],
+    ) {
+        let m = self.slots.len();
+        let mut put = |j: usize, rows: &[u32], values: &[T]| {
+            let column = &mut out[j * m..][..m];
+            for (&to, &value) in rows.iter().zip(values) {
+                column[to as usize] = value;
+            }
+        };
+        let rows = &self.row_of[0];
+        match nodes.front_r(node) {
+            Some(r) => {
+                let start = self.own.partition_point(|&j| (j as usize) < range.start);
+                let own = self.own[start..].iter().enumerate();
+                for (j, &to) in own.take_while(|(_, to)| (**to as usize) < range.end) {
+                    r.column(start + j, |row, values| {
+                        put(to as usize - range.start, &rows[row..], values);
+                    });
+                }
+            }
+            None => nodes.row_parts(node, |j, row, values| {
+                if range.contains(&(self.own[j] as usize)) {
+                    put(self.own[j] as usize - range.start, &rows[row..], values);
+                }
+            }),
+        }
+        for c in 0..nrhs {
+            nodes.qhb(node, c, |row, values| {
+                put(range.len() + c, &rows[row..], values)
+            });
+        }
+        let bound = |j: usize| self.cols.get(j).copied().unwrap_or(u32::MAX);
+        let (low, high) = (bound(range.start), bound(range.end));
+        for (rows, row_of) in taken.iter().zip(&self.row_of[1..]) {
+            let columns = rows.data.chunks_exact(row_of.len());
+            let from = rows.cols.partition_point(|&place| place < low);
+            let to = rows.cols.partition_point(|&place| place < high);
+            let mut at = range.start;
+            for (&place, values) in rows.cols[from..to].iter().zip(columns.clone().skip(from)) {
+                at += self.cols[at..range.end].partition_point(|&p| p < place);
+                put(at - range.start, row_of, values);
+            }
+            let sides = columns.skip(rows.cols.len()).take(nrhs);
+            for (c, values) in sides.enumerate() {
+                put(range.len() + c, row_of, values);
+            }
+        }
+    }
+
+    /// What the columns `range` of the block are once they are reduced, and right-hand sides behind them if there are some; `live` are
+    /// the columns of the reflectors so far, at least those of the range.
+    pub fn collect<T: FactorScalar>(
+        &self,
+        block: &[T],
+        range: Range<usize>,
+        live: &[u32],
+        keep_q: bool,
+    ) -> Piece<T> {
+        let m = self.slots.len();
+        let mut out = Piece::default();
+        let pivots = live.partition_point(|&l| (l as usize) < self.npiv);
+        let mut row = live.partition_point(|&l| (l as usize) < range.start);
+        let columns = |at: usize| &block[at * m..][..m];
+        for j in range.clone() {
+            let column = columns(j - range.start);
+            let is_live = live.get(row).is_some_and(|&l| l as usize == j);
+            if is_live && keep_q {
+                let end = (self.stair[j] as usize).max(row + 1);
+                out.v.extend_from_slice(&column[row + 1..end]);
+            }
+            row += usize::from(is_live);
+            let own = row.min(pivots);
+            out.r.extend_from_slice(&column[..own]);
+            out.up.extend_from_slice(&column[own..row]);
+        }
+        let sides = block.len().checked_div(m).unwrap_or(0) - range.len();
+        for column in (range.len()..range.len() + sides).map(columns) {
+            out.rhs.extend_from_slice(&column[..pivots]);
+            out.up_rhs.extend_from_slice(&column[pivots..live.len()]);
+        }
+        out
+    }
+
+    /// The node as it is now, and the rows that go up: from its pieces of `width` columns.
+    pub fn finish<T: FactorScalar>(
         self,
         nodes: &Nodes<'_, T>,
+        reduced: Reduced<T>,
+        (width, pieces): (usize, Vec<Piece<T>>),
         asked: Asked,
-        scratch: &mut Scratch<T>,
     ) -> (Reworked<T>, Option<Rows<T>>) {
-        let (m, n) = (self.slots.len(), self.cols.len());
-        let k = m.min(n);
-        let (mut live, mut tau) = (vec![0; k], vec![T::zero(); k]);
-        let needed = deflate_scratch::<T>(m, n, asked.nrhs);
-        if scratch.kernel.len() < needed {
-            scratch.kernel.resize(needed, T::zero());
-        }
-        let found = deflate(
-            MatMut::new(&mut scratch.block, m, n + asked.nrhs, m),
-            n,
-            self.npiv,
-            asked.tolerance,
-            Stair::Rows(&self.stair),
-            &mut live,
-            &mut tau,
-            &mut scratch.kernel,
-        );
-        live.truncate(found.rows);
-        tau.truncate(found.rows);
-        let block = &scratch.block;
-        let to = self.slots_after(&live[..found.pivots]);
-
-        let rows = (found.rows > found.pivots).then(|| {
-            let from = live[found.pivots] as usize;
-            let part = |j: usize| &block[j * m + found.pivots..j * m + found.rows];
+        let Reduced {
+            mut live,
+            tau,
+            dropped2,
+        } = reduced;
+        let n = self.cols.len();
+        let pivots = live.partition_point(|&l| (l as usize) < self.npiv);
+        let to = self.slots_after(&live[..pivots]);
+        let rows = (live.len() > pivots).then(|| {
+            let from = live[pivots] as usize;
+            let left = live.len() - pivots;
             // What lies below the echelon form are reflectors.
-            let mut data = Vec::with_capacity((found.rows - found.pivots) * (n - from));
-            for j in from..n + asked.nrhs {
-                let above = live[found.pivots..].partition_point(|&l| l as usize <= j);
-                let zeros = found.rows - found.pivots - above;
-                data.extend_from_slice(&part(j)[..above]);
-                data.extend(std::iter::repeat_n(T::zero(), zeros));
+            let mut data = Vec::with_capacity(left * (n - from + asked.nrhs));
+            let mut up = pieces.iter().flat_map(|piece| &piece.up).copied();
+            let mut above = 0;
+            for j in from..n {
+                above += usize::from(live.get(pivots + above) == Some(&(j as u32)));
+                data.extend(up.by_ref().take(above));
+                data.extend(std::iter::repeat_n(T::zero(), left - above));
             }
+            pieces
+                .iter()
+                .for_each(|p| data.extend_from_slice(&p.up_rhs));
             Rows {
                 cols: self.cols[from..].to_vec(),
-                lead: live[found.pivots..]
-                    .iter()
-                    .map(|&l| l - from as u32)
-                    .collect(),
-                slots: to[found.pivots..found.rows].to_vec(),
+                lead: live[pivots..].iter().map(|&l| l - from as u32).collect(),
+                slots: to[pivots..live.len()].to_vec(),
                 data,
             }
         });
-
-        let q = asked.keep_q.then(|| {
-            let ends: Vec<u32> = live.iter().map(|&j| self.stair[j as usize]).collect();
-            let mut v = Vec::new();
-            for (i, &j) in live.iter().enumerate() {
-                let column = &block[j as usize * m..][..m];
-                v.extend_from_slice(&column[i + 1..(ends[i] as usize).max(i + 1)]);
+        let (mut r, mut v, mut rhs) = (Vec::new(), Vec::new(), Vec::new());
+        for piece in pieces {
+            r.push(piece.r);
+            rhs.extend(piece.rhs);
+            if v.is_empty() {
+                v = piece.v;
+            } else {
+                v.extend_from_slice(&piece.v);
             }
-            NodeQ {
-                from: self.slots,
-                to,
-                ends,
-                v,
-                tau,
-            }
+        }
+        let q = asked.keep_q.then(|| NodeQ {
+            from: self.slots,
+            to,
+            ends: live.iter().map(|&j| self.stair[j as usize]).collect(),
+            v,
+            tau,
         });
-        live.truncate(found.pivots);
-        let mut reworked = Reworked {
+        live.truncate(pivots);
+        let reworked = Reworked {
             cols: self.cols.iter().map(|&p| nodes.order[p as usize]).collect(),
             npiv: self.npiv,
             live,
-            r: Vec::new(),
-            rhs: Vec::new(),
+            r: PackedR {
+                width: u32::try_from(width).unwrap_or(u32::MAX),
+                pieces: r,
+            },
+            rhs,
             q,
-            dropped2: found.dropped2,
+            dropped2,
         };
-        let heights = (0..n).map(|j| reworked.height(j));
-        let r = heights
-            .enumerate()
-            .flat_map(|(j, height)| &block[j * m..j * m + height])
-            .copied()
-            .collect();
-        reworked.r = r;
-        let rhs = (n..n + asked.nrhs).flat_map(|j| &block[j * m..j * m + found.pivots]);
-        reworked.rhs = rhs.copied().collect();
         (reworked, rows)
     }
 

@@ -2,17 +2,32 @@
 
 use super::Rank;
 use super::closure::{Work, closure};
+use super::large::{Large, is_large};
 use super::nodes::{Nodes, Scan};
 use super::rework::{Asked, Reworked, Rows, Scratch, rework};
+use super::runner::Runner;
 use super::trapezoid::Complete;
 use crate::error::SolveError;
-use crate::numeric::{FactorOptions, FactorScalar, Factors};
+use crate::numeric::{FactorScalar, Factors};
 use std::sync::{Mutex, PoisonError};
-use treeqr_runtime::Access::{Read, Write};
+use treeqr_runtime::Access::{Read, ReadWrite, Write};
 use treeqr_runtime::{
-    Application, Codelet, CodeletId, Config, CpuCode, DataStore, Handle, Submitter, TaskContext,
-    TaskFailure, TaskSpec, run, run_sequential,
+    Application, Codelet, CodeletId, CpuCode, DataStore, Handle, Observer, Submitter, TaskContext,
+    TaskFailure, TaskSpec,
 };
+
+/// The codelets that find the rank.
+pub const RANK_CODELETS: [&str; 7] = [
+    "deflate",
+    "deflate_begin",
+    "deflate_fill",
+    "deflate_panel",
+    "deflate_update",
+    "deflate_collect",
+    "deflate_end",
+];
+/// Entries of R in the nodes that may change, from which on workers are asked for.
+const WORTH_ENTRIES: u64 = 500_000;
 
 /// What a matrix that lacks rank leaves besides the factors of the first pass.
 pub(crate) struct Deficiency<T> {
@@ -41,30 +56,48 @@ impl<T: FactorScalar> Deficiency<T> {
 ///
 /// # Errors
 /// [`SolveError::Overflow`], and whatever ends the run.
-pub(crate) fn deflate_all<T: FactorScalar>(
+pub(crate) fn deflate_all<T: FactorScalar, O: Observer>(
     nodes: &Nodes<'_, T>,
     scan: &Scan,
     tolerance: f64,
-    options: &FactorOptions,
+    runner: &Runner<'_, O>,
 ) -> Result<(Deficiency<T>, Rank), SolveError> {
     let works = closure(nodes, &scan.suspects);
     let shape = nodes.factors.shape;
     let _span = tracing::info_span!("deflate", nodes = works.len()).entered();
-    let code: CpuCode<App<'_, T>> = App::deflate;
+    let codes: [CpuCode<App<'_, T>>; 7] = [
+        App::deflate,
+        App::begin,
+        App::fill,
+        App::panel,
+        App::update,
+        App::collect,
+        App::end,
+    ];
+    let mut names = RANK_CODELETS.iter();
+    let mut handles = works.len() as u32;
+    let large = works.iter().map(|work| {
+        is_large(work).then(|| {
+            let large = Large::new(work, handles);
+            handles += large.count as u32;
+            large
+        })
+    });
     let app = App {
         asked: Asked {
             tolerance,
             nrhs: shape.nrhs,
             keep_q: shape.keep_q,
         },
+        large: large.collect(),
         up: works.iter().map(|_| Mutex::default()).collect(),
         done: works.iter().map(|_| Mutex::default()).collect(),
         nodes,
         works: &works,
-        codelets: [Codelet {
-            name: "deflate",
+        codelets: codes.map(|code| Codelet {
+            name: names.next().expect("a name for every codelet"),
             cpu: Some(code),
-        }],
+        }),
     };
     // From a node to the root of its tree: what depends on it.
     let mut above = vec![1i64; works.len()];
@@ -74,37 +107,28 @@ pub(crate) fn deflate_all<T: FactorScalar>(
         }
     }
     let submit = |submitter: &mut Submitter<'_>| {
-        for (place, work) in works.iter().enumerate() {
-            // No task has a buffer: the accesses are there for the order that they make.
-            let handle = |place: usize| Handle(place as u32);
-            let mut task = TaskSpec::new(CodeletId(0), work.node)
-                .params([place as u32, 0, 0, 0, 0, 0])
-                .priority(above[place])
-                .with(handle(place), Write);
-            for &child in &work.children {
-                task = task.with(handle(child as usize), Read);
+        let mut tasks = Vec::new();
+        for (place, &above) in above.iter().enumerate() {
+            app.tasks(place, above, &mut tasks);
+            for task in tasks.drain(..) {
+                submitter.submit(task)?;
             }
-            submitter.submit(task)?;
         }
         Ok(())
     };
-    let config = Config {
-        // They are for the codelets of the factorization.
-        limits: Vec::new(),
-        devices: Vec::new(),
-        accelerators: Vec::new(),
-        learn: false,
-        ..options.run.clone()
-    };
-    let mut store = DataStore::new(works.len());
-    // A single branch has nothing to run side by side.
+    // A single branch of whole nodes has nothing to run side by side, and little work is not worth threads.
     let is_branch = works.iter().all(|work| work.children.len() < 2)
         && works.iter().filter(|work| work.parent.is_none()).count() < 2;
-    if options.sequential || is_branch {
-        run_sequential(&config, &app, &mut store, &(), submit)?;
-    } else {
-        run(&config, &app, &mut store, &(), submit)?;
-    }
+    let entries = |work: &Work| nodes.npiv(work.node as usize) as u64 * u64::from(work.columns);
+    let is_little = works.iter().map(entries).sum::<u64>() < WORTH_ENTRIES;
+    let is_whole = app.large.iter().all(Option::is_none);
+    let mut store = DataStore::new(handles as usize);
+    runner.run(
+        &app,
+        &mut store,
+        !(is_little || is_branch && is_whole),
+        submit,
+    )?;
     let done: Vec<_> = app.done.into_iter().map(into_inner).collect();
     finish(nodes, &works, done, tolerance)
 }
@@ -215,22 +239,126 @@ struct App<'a, T: FactorScalar> {
     /// of the tasks.
     up: Vec<Mutex<Vec<Rows<T>>>>,
     done: Vec<Mutex<Option<Box<Reworked<T>>>>>,
-    codelets: [Codelet<Self>; 1],
+    /// The state of large nodes.
+    large: Vec<Option<Large<T>>>,
+    codelets: [Codelet<Self>; 7],
+}
+
+fn lock<R>(mutex: &Mutex<R>) -> std::sync::MutexGuard<'_, R> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl<T: FactorScalar> App<'_, T> {
-    fn deflate(&self, task: &TaskContext<'_>, scratch: &mut Scratch<T>) -> Result<(), TaskFailure> {
-        let place = task.task().params[0] as usize;
+    /// The tasks of a node, `above` nodes from the root.
+    fn tasks(&self, place: usize, above: i64, out: &mut Vec<TaskSpec>) {
         let work = &self.works[place];
-        fn lock<R>(mutex: &Mutex<R>) -> std::sync::MutexGuard<'_, R> {
-            mutex.lock().unwrap_or_else(PoisonError::into_inner)
+        let own = Handle(place as u32);
+        let shown = self.nodes.front_number(work.node as usize);
+        let most = 1 << 20;
+        let spec = |codelet: usize, j: usize, k: usize, before: i64| {
+            TaskSpec::new(CodeletId(codelet as u16), shown)
+                .params([place as u32, j as u32, k as u32, 0, 0, 0])
+                .priority(above * most - before)
+        };
+        // The nodes' handles have no buffers: accesses to them are there for the order that they make.
+        let first = |codelet: usize| {
+            let mut task = spec(codelet, 0, 0, 0).with(own, Write);
+            for &child in &work.children {
+                task = task.with(Handle(child), Read);
+            }
+            task
+        };
+        let Some(large) = &self.large[place] else {
+            out.push(first(0));
+            return;
+        };
+        let handle = |k: usize| large.handle(k);
+        out.push(first(1));
+        for k in 0..large.count {
+            out.push(
+                spec(2, k, k, 3 * k as i64)
+                    .with(handle(k), Write)
+                    .with(own, Read),
+            );
         }
+        for j in 0..large.count {
+            let at = 3 * j as i64;
+            out.push(spec(3, j, j, at).with(handle(j), ReadWrite));
+            for k in j + 1..large.count {
+                let task = spec(4, j, k, 3 * k as i64 + 1);
+                out.push(task.with(handle(j), Read).with(handle(k), ReadWrite));
+            }
+            out.push(spec(5, j, j, 3 * large.count as i64).with(handle(j), ReadWrite));
+        }
+        let mut end = spec(6, 0, 0, 0).with(own, ReadWrite);
+        for k in 0..large.count {
+            end = end.with(handle(k), Read);
+        }
+        out.push(end);
+    }
+
+    /// The place of a task's node in the list, and its block columns.
+    fn place(task: &TaskContext<'_>) -> (usize, usize, usize) {
+        let [place, j, k, ..] = task.task().params.map(|p| p as usize);
+        (place, j, k)
+    }
+
+    fn large(&self, place: usize) -> &Large<T> {
+        self.large[place].as_ref().expect("a large node")
+    }
+
+    fn below(&self, place: usize) -> Vec<Rows<T>> {
         let take = |&child: &u32| std::mem::take(&mut *lock(&self.up[child as usize]));
-        let below = work.children.iter().flat_map(take).collect();
-        let node = work.node as usize;
+        self.works[place].children.iter().flat_map(take).collect()
+    }
+
+    fn deflate(&self, task: &TaskContext<'_>, scratch: &mut Scratch<T>) -> Result<(), TaskFailure> {
+        let (place, ..) = Self::place(task);
+        let work = &self.works[place];
+        let (node, below) = (work.node as usize, self.below(place));
         let (done, up) = rework(self.nodes, node, work.suspect, below, self.asked, scratch);
         *lock(&self.up[place]) = up;
         *lock(&self.done[place]) = done.map(Box::new);
+        Ok(())
+    }
+
+    fn begin(&self, task: &TaskContext<'_>, _: &mut Scratch<T>) -> Result<(), TaskFailure> {
+        let (place, ..) = Self::place(task);
+        *lock(&self.up[place]) = self.large(place).begin(self.nodes, self.below(place));
+        Ok(())
+    }
+
+    fn fill(&self, task: &TaskContext<'_>, _: &mut Scratch<T>) -> Result<(), TaskFailure> {
+        let (place, k, _) = Self::place(task);
+        self.large(place).fill(self.nodes, k, self.asked, task)
+    }
+
+    fn panel(&self, task: &TaskContext<'_>, scratch: &mut Scratch<T>) -> Result<(), TaskFailure> {
+        let (place, j, _) = Self::place(task);
+        let kernel = scratch.kernel();
+        self.large(place).panel(j, self.asked, task, kernel);
+        Ok(())
+    }
+
+    fn update(&self, task: &TaskContext<'_>, scratch: &mut Scratch<T>) -> Result<(), TaskFailure> {
+        let (place, j, k) = Self::place(task);
+        let kernel = scratch.kernel();
+        self.large(place).update((j, k), self.asked, task, kernel);
+        Ok(())
+    }
+
+    fn collect(&self, task: &TaskContext<'_>, _: &mut Scratch<T>) -> Result<(), TaskFailure> {
+        let (place, j, _) = Self::place(task);
+        self.large(place).collect(j, self.asked, task);
+        Ok(())
+    }
+
+    fn end(&self, task: &TaskContext<'_>, _: &mut Scratch<T>) -> Result<(), TaskFailure> {
+        let (place, ..) = Self::place(task);
+        if let Some((done, rows)) = self.large(place).end(self.nodes, self.asked) {
+            lock(&self.up[place]).extend(rows);
+            *lock(&self.done[place]) = Some(Box::new(done));
+        }
         Ok(())
     }
 }

@@ -9,6 +9,7 @@ use super::Deficient;
 use super::nodes::Nodes;
 use super::null_space::NullSpace;
 use super::run::Deficiency;
+use super::runner::Runner;
 use crate::analysis::analyse;
 use crate::analysis::ordering::AUTO;
 use crate::error::SolveError;
@@ -17,13 +18,14 @@ use crate::numeric::{FactorOptions, FactorScalar, Factors, MemoryLimit, factoriz
 use crate::options::{DenseRows, Options};
 use std::sync::Arc;
 use treeqr_matrices::{Csc, Pattern};
+use treeqr_runtime::Observer;
 
 /// What solutions of minimum norm ask for.
 pub(crate) enum Complete<T> {
     /// R has no row: every such solution is zero.
     Zero,
     /// The null space of R.
-    Projector(NullSpace<T>),
+    Projector(Box<NullSpace<T>>),
     /// R's adjoint, factorized.
     Second(Box<Factors<T>>),
 }
@@ -32,7 +34,7 @@ impl<T: FactorScalar> Complete<T> {
     pub fn bytes(&self) -> u64 {
         match self {
             Complete::Zero => 0,
-            Complete::Projector(space) => space.bytes() as u64,
+            Complete::Projector(space) => space.bytes(),
             Complete::Second(factors) => factors.bytes(),
         }
     }
@@ -40,14 +42,16 @@ impl<T: FactorScalar> Complete<T> {
 
 /// Completes the decomposition, a second factorization with the options of the first. Its rank has been decided: no column is
 /// dropped there but one that is zero.
-pub(crate) fn complete<T: FactorScalar>(
+pub(crate) fn complete<T: FactorScalar, O: Observer>(
     factors: &Factors<T>,
     deficiency: &Deficiency<T>,
     options: &FactorOptions,
+    observer: &O,
 ) -> Result<Complete<T>, SolveError> {
     let condition = factors.rank_details().condition;
-    if let Some(space) = NullSpace::new(factors, deficiency, condition) {
-        return Ok(Complete::Projector(space));
+    let runner = Runner::new(options, observer);
+    if let Some(space) = NullSpace::new(factors, deficiency, condition, &runner)? {
+        return Ok(Complete::Projector(Box::new(space)));
     }
     let r = factors.kept_trapezoid();
     if r.nrows() == 0 {
@@ -99,6 +103,7 @@ impl<T: FactorScalar> Factors<T> {
         let n = nodes.order.len();
         let mut columns: Vec<Vec<(u32, T)>> = vec![Vec::new(); n];
         let mut row = 0u32;
+        let mut ends = Vec::new();
         let mut put = |column: u32, row: u32, values: &[T]| {
             let rows = (row..).zip(values).filter(|v| *v.1 != T::zero());
             columns[column as usize].extend(rows.map(|(row, &value)| (row, value)));
@@ -106,11 +111,12 @@ impl<T: FactorScalar> Factors<T> {
         for node in 0..nodes.len() {
             let changed = self.deficiency.as_ref().map(|d| &d.nodes[node]);
             if let Some(Some(done)) = changed {
+                let r = done.r.view();
+                done.column_ends(&mut ends);
                 let mut at = 0;
-                for (j, &column) in done.cols.iter().enumerate() {
-                    let height = done.height(j);
-                    put(column, row, &done.r[at..at + height]);
-                    at += height;
+                for (j, (&column, &end)) in done.cols.iter().zip(&ends).enumerate() {
+                    put(column, row, r.column(j, at, end - at));
+                    at = end;
                 }
                 row += done.live.len() as u32;
             } else {

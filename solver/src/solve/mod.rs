@@ -40,4 +40,4 @@ pub use quality::{Quality, quality, quality_deficient};
 pub use sweep::SOLVE_CODELETS;
 pub(crate) use sweep::Sweep;
 pub use system::Rotated;
-pub(crate) use triangular::{solve_front, solve_front_adjoint};
+pub(crate) use triangular::{solve_front, solve_front_adjoint, solve_tiles};

@@ -5,7 +5,11 @@
 use crate::analysis::cleanup::Singleton;
 use crate::analysis::partition::Tiling;
 use crate::numeric::{FactorScalar, RBlock};
+use crate::rank::{take, take_all};
 use std::ops::Range;
+
+/// Columns of a tile that are done by single columns before the rows above take all of them at once.
+const STRIP: usize = 32;
 
 /// Columns of the factorized matrix and the values there, of a row on which a singleton pivots.
 pub(super) type Row<T> = Vec<(u32, T)>;
@@ -41,6 +45,14 @@ pub(crate) fn solve_front_adjoint<T: FactorScalar>(
             divide(z, n, j, r.diagonal(j).conj());
         }
     }
+}
+
+/// As [`solve_front`] for a front in tiles, with other loops: `z` has its rows one after the other, `w` entries each, one of every vector.
+/// Most of it are matrix products.
+pub(crate) fn solve_tiles<T: FactorScalar>(r: &RBlock<'_, T>, n: usize, w: usize, z: &mut [T]) {
+    let tiles = Tiles::of(r).expect("a front in tiles");
+    assert_eq!(z.len(), n * w, "a row for every column");
+    tiles.solve_rows(w, z);
 }
 
 /// z_j / d.
@@ -152,6 +164,61 @@ impl<'r, 'a, T: FactorScalar> Tiles<'r, 'a, T> {
                 }
             }
         }
+    }
+
+    /// [`Self::solve`] on rows of `w` entries.
+    fn solve_rows(&self, w: usize, z: &mut [T]) {
+        for q in (0..self.width()).rev() {
+            let (above, on) = self.rows(q);
+            let columns = self.columns(q);
+            for c0 in columns.clone().step_by(STRIP).rev() {
+                let c1 = (c0 + STRIP).min(columns.end);
+                for j in (c0..c1).rev() {
+                    let (rows, x) = z[..(j + 1) * w].split_at_mut(j * w);
+                    let parts = on.clone().map(|p| self.part(p, q, j));
+                    let diagonal =
+                        (parts.clone()).find_map(|(row, values)| Self::diagonal(j, row, values));
+                    if let Some(diagonal) = diagonal {
+                        x.iter_mut().for_each(|x| *x /= diagonal);
+                    }
+                    for (row, values) in parts {
+                        let values = above_diagonal(j, row, values);
+                        let skip = c0.saturating_sub(row).min(values.len());
+                        let (row, values) = (row + skip, &values[skip..]);
+                        take(&mut rows[row * w..], values, x);
+                    }
+                }
+                let (rows, x) = z[..c1 * w].split_at_mut(c0 * w);
+                for p in on.clone() {
+                    let (top, end) = self.span(p, c0);
+                    self.take_strip(p, q, c0, &mut rows[top * w..end * w], x, w);
+                }
+            }
+            let (rows, x) = z[..columns.end * w].split_at_mut(columns.start * w);
+            for p in above {
+                let (top, end) = self.span(p, columns.start);
+                let rows = &mut rows[top * w..end * w];
+                self.take_strip(p, q, columns.start, rows, x, w);
+            }
+        }
+    }
+
+    /// Rows of R in row `p` of tiles, those before row `end`.
+    fn span(&self, p: usize, end: usize) -> (usize, usize) {
+        let top = self.tiling.rows[p] as usize;
+        let bottom = (self.tiling.rows[p + 1] as usize).min(self.npiv).min(end);
+        (top.min(bottom), bottom)
+    }
+
+    /// Takes tile (p, q), from column `c0` on, times the rows `x` from the first rows of its own.
+    fn take_strip(&self, p: usize, q: usize, c0: usize, rows: &mut [T], x: &[T], w: usize) {
+        if rows.is_empty() {
+            return;
+        }
+        let height = self.tiling.height(p);
+        let local = c0 - self.tiling.cols[q] as usize;
+        let tile = self.tiles[p * self.width() + q];
+        take_all(rows, &tile[local * height..], height, x, w);
     }
 
     fn solve_adjoint(&self, n: usize, z: &mut [T]) {

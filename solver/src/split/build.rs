@@ -4,10 +4,13 @@ use super::Split;
 use super::pivoted::Pivoted;
 use crate::error::SolveError;
 use crate::numeric::{FactorOptions, FactorScalar, Factors};
-use crate::rank::{Deficient, NullSpace, Rank, default_tolerance, largest_column, rank_deficient};
+use crate::rank::{
+    Deficient, NullSpace, Rank, Runner, default_tolerance, largest_column, rank_deficient,
+};
 use crate::solve::SolveOptions;
 use treeqr_kernels::{MatMut, Op, Stair, apply_packed, front_qr, front_qr_scratch};
 use treeqr_matrices::{Csc, RealScalar, norm2};
+use treeqr_runtime::Observer;
 
 /// What rounding leaves of a dependent column, in parts of eps times the largest norm of a column.
 const ROUNDING: f64 = 100.0;
@@ -57,11 +60,12 @@ fn rows_of<T: FactorScalar>(a: &Csc<T>, rows: &[u32], transposed: bool) -> Vec<V
 ///
 /// # Errors
 /// [`SolveError::RankDeficient`] where the options ask for it, [`SolveError::Overflow`], and whatever ends a run.
-pub(crate) fn bring_in<T: FactorScalar>(
+pub(crate) fn bring_in<T: FactorScalar, O: Observer>(
     factors: &mut Factors<T>,
     a: &Csc<T>,
     b: &[T],
     options: &FactorOptions,
+    observer: &O,
 ) -> Result<(), SolveError> {
     let symbolic = factors.symbolic.clone();
     if symbolic.dense_rows.is_empty() {
@@ -173,9 +177,11 @@ pub(crate) fn bring_in<T: FactorScalar>(
     let deficient = !rank.is_full();
     factors.rank = Some(rank);
     if deficient && (transposed || options.deficient == Deficient::MinimumNorm) {
-        let basis = factors.null_vectors()?;
+        let vectors = factors.null_vectors()?;
+        let runner = Runner::new(options, observer);
+        let space = NullSpace::orthonormal(n, &vectors, &runner)?;
         if let Some(split) = &mut factors.split {
-            split.null = Some(NullSpace::orthonormal(n, basis));
+            split.null = Some(space);
         }
     }
     Ok(())

@@ -64,6 +64,7 @@ impl Outcome {
                 "read": self.read.as_secs_f64(),
                 "analyse": self.analysed.as_secs_f64(),
                 "factorize": self.factorize_time.as_secs_f64(),
+                "rank": self.rank_time().map(|t| t.as_secs_f64()),
                 "solve": self.solve_time.as_secs_f64(),
                 "total": self.total.as_secs_f64(),
             },

@@ -33,7 +33,7 @@ use std::time::Duration;
 use treeqr::matrices::Source;
 use treeqr::profiling::Summary;
 use treeqr::runtime::ReadAhead;
-use treeqr::{Run, Symbolic};
+use treeqr::{Run, RunKind, Symbolic};
 
 /// All that the summary and the JSON tell.
 struct Outcome {
@@ -124,6 +124,15 @@ pub fn run(args: &SolveArgs) -> Result<(), Failure> {
 }
 
 impl Outcome {
+    /// What of the factorization's time went into the rank, where R had a negligible pivot: finding it, and what the shortest solution
+    /// asks for.
+    fn rank_time(&self) -> Option<Duration> {
+        let kinds = self.run.record().kinds();
+        let of_rank = |kind: &RunKind| matches!(kind, RunKind::Rank | RunKind::NullSpace);
+        let first_pass = self.run.stats().elapsed;
+        (kinds.iter().any(of_rank)).then(|| self.factorize_time.saturating_sub(first_pass))
+    }
+
     /// Flops over the time of the factorization.
     fn gflops(&self) -> f64 {
         self.summary.flops as f64 / self.factorize_time.as_secs_f64() / 1e9

@@ -85,13 +85,16 @@ impl Outcome {
 
     fn times(&self, page: &mut Page) {
         let phases = [
-            ("read", self.read),
-            ("analyse", self.analysed),
-            ("factorize", self.factorize_time),
-            ("solve", self.solve_time),
+            ("read", Some(self.read)),
+            ("analyse", Some(self.analysed)),
+            ("factorize", Some(self.factorize_time)),
+            // A part of the one above.
+            ("  rank", self.rank_time()),
+            ("solve", Some(self.solve_time)),
         ];
         let mut label = "Time";
         for (name, t) in phases {
+            let Some(t) = t else { continue };
             let part = ratio(t, self.total);
             let shown = percent(part);
             page.row(

@@ -2,7 +2,7 @@
 
 use super::{Findings, Subject};
 use crate::trace::schema::{Front, GraphTask, Memory, Task};
-use crate::trace::{Status, Table, TraceKind};
+use crate::trace::{SOLVE, Status, Table, TraceKind};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
@@ -72,12 +72,11 @@ pub(super) fn sums(subject: &Subject<'_>, findings: &mut Findings) {
             let factorization = manifest.factorization();
             let (mut factorized, mut solved) = (Counted::new(), Counted::new());
             for t in &tables.tasks {
-                let of_factorization = factorization.contains(&t.task.into());
-                let counted = match of_factorization {
-                    true => &mut factorized,
-                    false => &mut solved,
-                };
-                counted.add(t.codelet, t.flops);
+                if factorization.contains(&t.task.into()) {
+                    factorized.add(t.codelet, t.flops);
+                } else if subject.part(t.task).name == SOLVE {
+                    solved.add(t.codelet, t.flops);
+                }
             }
             if !factorization.is_empty() {
                 factorized.compare::<Task>(subject, &manifest.analysis, findings);

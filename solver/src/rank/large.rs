@@ -1,0 +1,221 @@
+//! A large node as several tasks: its block in columns of blocks, each a buffer of the run.
+//!
+//! ```text
+//!   deflate_begin        what the block is made of: rows of R, rows from below                 after the nodes below
+//!   deflate_fill k       block column k
+//!   deflate_panel j      Heath's method on block column j: which columns are dead is decided here
+//!   deflate_update j k   the reflectors of j on k                                              for all k > j
+//!   deflate_collect j    R, reflectors and rows that go up, out of block column j, which is freed
+//!   deflate_end          the node as it is now
+//! ```
+//!
+//! How many rows there are, and whether anything is to be done at all, is known when the node begins; the tasks are submitted before. So
+//! their number is that of the most columns that the node can have, and those that turn out to have nothing to do do nothing.
+//! Decisions and numbers are the same on any number of workers.
+
+use super::closure::Work;
+use super::nodes::Nodes;
+use super::rework::{Asked, Block, Piece, Reduced, Reworked, Rows, divide, reduce};
+use crate::numeric::FactorScalar;
+use std::ops::Range;
+use std::sync::{Mutex, OnceLock, PoisonError, RwLock};
+use treeqr_kernels::{MatMut, MatRef, Stair, deflate_apply, deflate_apply_scratch};
+use treeqr_runtime::{Handle, TaskContext, TaskFailure};
+
+/// Columns of a block column. A multiple of the kernel's panels.
+const WIDTH: usize = 128;
+/// A node is large from so many columns on.
+const LARGE: usize = 512;
+
+/// The state of one large node.
+pub(super) struct Large<T> {
+    pub node: usize,
+    suspect: bool,
+    /// Block columns, and the handle of the first.
+    pub count: usize,
+    pub first: u32,
+    /// What the block is made of, where there is something to do.
+    setup: RwLock<Option<Setup<T>>>,
+    panels: Vec<OnceLock<Panel<T>>>,
+    pieces: Vec<Mutex<Option<Piece<T>>>>,
+}
+
+struct Setup<T> {
+    block: Block,
+    taken: Vec<Rows<T>>,
+}
+
+/// A block column that is reduced.
+struct Panel<T> {
+    /// Rows that those before have.
+    row: usize,
+    /// Reflectors so far, without its own.
+    reduced: Reduced<T>,
+}
+
+/// Whether a node is large.
+pub(super) fn is_large(work: &Work) -> bool {
+    work.columns as usize >= LARGE
+}
+
+fn lock<R>(mutex: &Mutex<R>) -> std::sync::MutexGuard<'_, R> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl<T: FactorScalar> Large<T> {
+    /// With block columns in the buffers from `first` on.
+    pub fn new(work: &Work, first: u32) -> Self {
+        let count = (work.columns as usize).div_ceil(WIDTH);
+        Large {
+            node: work.node as usize,
+            suspect: work.suspect,
+            count,
+            first,
+            setup: RwLock::default(),
+            panels: (0..count).map(|_| OnceLock::new()).collect(),
+            pieces: (0..count).map(|_| Mutex::default()).collect(),
+        }
+    }
+
+    pub fn handle(&self, k: usize) -> Handle {
+        Handle(self.first + k as u32)
+    }
+
+    /// Of block column `k`: its columns and right-hand sides. None where nothing is to be done.
+    fn columns(setup: &Setup<T>, k: usize, asked: Asked) -> Option<(Range<usize>, usize)> {
+        let n = setup.block.shape().1;
+        let end = ((k + 1) * WIDTH).min(n);
+        // Right-hand sides are beside the last columns.
+        let sides = if end == n { asked.nrhs } else { 0 };
+        (k * WIDTH < n).then_some((k * WIDTH..end, sides))
+    }
+
+    /// Calls `work` where block column `k` has something to do.
+    fn with<R>(
+        &self,
+        k: usize,
+        asked: Asked,
+        work: impl FnOnce(&Setup<T>, Range<usize>, usize) -> R,
+    ) -> Option<R> {
+        let setup = self.setup.read().unwrap_or_else(PoisonError::into_inner);
+        let setup = setup.as_ref()?;
+        let (range, sides) = Self::columns(setup, k, asked)?;
+        Some(work(setup, range, sides))
+    }
+
+    /// Takes the rows from below; gives those that go on.
+    pub fn begin(&self, nodes: &Nodes<'_, T>, below: Vec<Rows<T>>) -> Vec<Rows<T>> {
+        let (taken, up) = divide(nodes, self.node, below);
+        if self.suspect || !taken.is_empty() {
+            let block = Block::new(nodes, self.node, &taken);
+            let mut setup = self.setup.write().unwrap_or_else(PoisonError::into_inner);
+            *setup = Some(Setup { block, taken });
+        }
+        up
+    }
+
+    pub fn fill(
+        &self,
+        nodes: &Nodes<'_, T>,
+        k: usize,
+        asked: Asked,
+        task: &TaskContext<'_>,
+    ) -> Result<(), TaskFailure> {
+        let filled = self.with(k, asked, |setup, range, sides| {
+            let m = setup.block.shape().0;
+            let bytes = m * (range.len() + sides) * size_of::<T>();
+            task.allocate(self.handle(k), bytes)?;
+            let mut out = task.write::<T>(0);
+            setup
+                .block
+                .fill(nodes, self.node, &setup.taken, range, sides, &mut out);
+            Ok(())
+        });
+        filled.unwrap_or(Ok(()))
+    }
+
+    pub fn panel(&self, j: usize, asked: Asked, task: &TaskContext<'_>, scratch: &mut Vec<T>) {
+        let reduced = self.with(j, asked, |setup, range, _| {
+            let row = match j {
+                0 => 0,
+                j => {
+                    let before = self.panels[j - 1].get().expect("panels in their order");
+                    before.row + before.reduced.live.len()
+                }
+            };
+            let mut columns = task.write::<T>(0);
+            let reduced = reduce(&setup.block, range, row, asked, &mut columns, scratch);
+            Panel { row, reduced }
+        });
+        if let Some(panel) = reduced {
+            let first = self.panels[j].set(panel).is_ok();
+            assert!(first, "one task a panel");
+        }
+    }
+
+    pub fn update(
+        &self,
+        (j, k): (usize, usize),
+        asked: Asked,
+        task: &TaskContext<'_>,
+        scratch: &mut Vec<T>,
+    ) {
+        let done = self.with(k, asked, |setup, range, sides| {
+            let Panel { row, reduced } = self.panels[j].get().expect("it is reduced");
+            let (m, row) = (setup.block.shape().0, *row);
+            if reduced.live.is_empty() {
+                return;
+            }
+            let from = j * WIDTH..(j + 1) * WIDTH;
+            let (wide, n) = (range.len() + sides, from.len());
+            let needed = deflate_apply_scratch::<T>(m - row, n, wide);
+            if scratch.len() < needed {
+                scratch.resize(needed, T::zero());
+            }
+            let live: Vec<u32> = (reduced.live.iter())
+                .map(|l| l - from.start as u32)
+                .collect();
+            let (v, mut c) = (task.read::<T>(0), task.write::<T>(1));
+            deflate_apply(
+                MatRef::new(&v, m, n, m).submatrix(row, 0, m - row, n),
+                Stair::Rows(&setup.block.stair_from(&from, row)),
+                &live,
+                &reduced.tau,
+                MatMut::new(&mut c, m, wide, m).submatrix(row, 0, m - row, wide),
+                scratch,
+            );
+        });
+        done.unwrap_or(());
+    }
+
+    pub fn collect(&self, j: usize, asked: Asked, task: &TaskContext<'_>) {
+        let piece = self.with(j, asked, |setup, range, _| {
+            let panels = self.panels[..=j].iter().filter_map(OnceLock::get);
+            let live: Vec<u32> = panels.flat_map(|p| &p.reduced.live).copied().collect();
+            let block = task.read::<T>(0);
+            setup.block.collect(&block, range, &live, asked.keep_q)
+        });
+        if piece.is_some() {
+            task.free(self.handle(j));
+        }
+        *lock(&self.pieces[j]) = piece;
+    }
+
+    /// The node as it is now, and the rows that it adds to those that go up; none where nothing was to be done.
+    pub fn end(
+        &self,
+        nodes: &Nodes<'_, T>,
+        asked: Asked,
+    ) -> Option<(Reworked<T>, Option<Rows<T>>)> {
+        let mut setup = self.setup.write().unwrap_or_else(PoisonError::into_inner);
+        let block = setup.take()?.block;
+        let mut all = Reduced::default();
+        for panel in self.panels.iter().filter_map(OnceLock::get) {
+            all.live.extend_from_slice(&panel.reduced.live);
+            all.tau.extend_from_slice(&panel.reduced.tau);
+            all.dropped2 += panel.reduced.dropped2;
+        }
+        let pieces = self.pieces.iter().filter_map(|piece| lock(piece).take());
+        Some(block.finish(nodes, all, (WIDTH, pieces.collect()), asked))
+    }
+}
