@@ -35,6 +35,9 @@ pub struct Module {
 /// Bytes of a chunk of pinned memory; a stream that copies has two of them.
 const CHUNK_BYTES: usize = 4 << 20;
 
+/// Bytes of pinned memory for lists that kernels need: those of some tasks.
+const LIST_BYTES: usize = 1 << 20;
+
 /// How long a thread asks again and again before it sleeps until the device is done: kernels take about as long.
 const AWAKE: Duration = Duration::from_micros(200);
 
@@ -304,6 +307,7 @@ struct CudaStream {
     begin: sys::CUevent,
     end: sys::CUevent,
     chunks: Vec<Chunk>,
+    lists: Option<Lists>,
     handle: Option<blas_sys::cublasHandle_t>,
     functions: HashMap<(&'static str, ScalarKind), Function>,
 }
@@ -315,6 +319,12 @@ unsafe impl Send for CudaStream {}
 struct Chunk {
     start: *mut c_void,
     copied: sys::CUevent,
+}
+
+/// Pinned memory for lists, each written behind the one before; the device may still read what is used.
+struct Lists {
+    start: *mut c_void,
+    used: usize,
 }
 
 impl CudaStream {
@@ -331,6 +341,7 @@ impl CudaStream {
             begin: std::ptr::null_mut(),
             end: std::ptr::null_mut(),
             chunks: Vec::new(),
+            lists: None,
             handle: None,
             functions: HashMap::new(),
         };
@@ -381,6 +392,27 @@ impl CudaStream {
             }
         }
         Ok(())
+    }
+
+    /// The place of a list of `len` bytes, at most [`LIST_BYTES`]: nobody reads there any more.
+    fn list_place(&mut self, len: usize) -> Result<*mut u8, DeviceError> {
+        if self.lists.is_none() {
+            // SAFETY: freed when `self` is dropped. The memory is written before the device reads it.
+            let start = unsafe { driver::malloc_host(LIST_BYTES, 0) };
+            let start = self.context.driver("take pinned memory", start)?;
+            self.lists = Some(Lists { start, used: 0 });
+        }
+        let lists = self.lists.as_mut().expect("it was just made");
+        if lists.used + len > LIST_BYTES {
+            // SAFETY: a stream of `self`.
+            let quiet = unsafe { driver::stream::synchronize(self.stream) };
+            self.context.driver("wait", quiet)?;
+            lists.used = 0;
+        }
+        // SAFETY: `used + len` is at most the length of this memory.
+        let place = unsafe { lists.start.cast::<u8>().add(lists.used) };
+        lists.used += len;
+        Ok(place)
     }
 
     /// Waits for the copies that may still go on: before memory is touched or an error is told.
@@ -475,6 +507,31 @@ impl Stream for CudaStream {
         self.prepare_chunks()?;
         let done = self.download_chunks(from, to);
         self.settle(done)
+    }
+
+    fn clear(&mut self, to: u64, bytes: u64) -> Result<(), DeviceError> {
+        self.context.enter()?;
+        // SAFETY: addresses of the device, see above.
+        let cleared = unsafe { driver::memset_d8_async(to, 0, bytes as usize, self.stream) };
+        let done = self.context.driver("clear memory", cleared);
+        self.settle(done)
+    }
+
+    fn put(&mut self, from: &[u8], to: u64) -> Result<(), DeviceError> {
+        self.context.enter()?;
+        for (k, part) in from.chunks(LIST_BYTES).enumerate() {
+            let place = self.list_place(part.len())?;
+            // SAFETY: the place has the length of `part`, and neither the device nor anybody else uses it.
+            let pinned = unsafe {
+                std::ptr::copy_nonoverlapping(part.as_ptr(), place, part.len());
+                std::slice::from_raw_parts(place, part.len())
+            };
+            let at = to + (k * LIST_BYTES) as u64;
+            // SAFETY: pinned memory of `self`, which is written again only after the stream has been waited for.
+            let copied = unsafe { driver::memcpy_htod_async(at, pinned, self.stream) };
+            self.context.driver("copy a list", copied)?;
+        }
+        Ok(())
     }
 
     fn begin(&mut self) -> Result<(), DeviceError> {
@@ -579,6 +636,9 @@ impl Stream for CudaStream {
         self.context.enter()?;
         self.record(self.end)?;
         self.wait(self.end)?;
+        if let Some(lists) = &mut self.lists {
+            lists.used = 0;
+        }
         // SAFETY: both events are of `self` and have passed, unless `begin` was never recorded, which the driver says.
         let ms = unsafe { driver::event::elapsed(self.begin, self.end) };
         let ms = self.context.driver("measure", ms)?;
@@ -601,6 +661,9 @@ impl Drop for CudaStream {
             for chunk in &self.chunks {
                 let _ = driver::event::destroy(chunk.copied);
                 let _ = driver::free_host(chunk.start);
+            }
+            if let Some(lists) = &self.lists {
+                let _ = driver::free_host(lists.start);
             }
             for event in [self.begin, self.end] {
                 if !event.is_null() {

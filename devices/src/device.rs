@@ -48,6 +48,19 @@ pub trait Stream: Send {
     /// If the device fails.
     fn download(&mut self, from: u64, to: &mut [u8]) -> Result<(), DeviceError>;
 
+    /// Writes zeros to `bytes` bytes at `to`; done when it returns.
+    ///
+    /// # Errors
+    /// If the device fails.
+    fn clear(&mut self, to: u64, bytes: u64) -> Result<(), DeviceError>;
+
+    /// Asks for `from` at `to`, in order with kernels and products: what a kernel needs beside its blocks, such as lists of indices.
+    /// The caller's bytes are taken before it returns.
+    ///
+    /// # Errors
+    /// As [`Self::launch`].
+    fn put(&mut self, from: &[u8], to: u64) -> Result<(), DeviceError>;
+
     /// The time that `finish` gives begins here.
     ///
     /// # Errors

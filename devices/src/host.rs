@@ -181,6 +181,7 @@ enum Work {
     Begin,
     Launch(Launch),
     Gemm(Gemm),
+    Put(Vec<u8>, u64),
     Finish(Sender<Result<Duration, DeviceError>>),
 }
 
@@ -212,6 +213,10 @@ impl Runner {
             }),
             Work::Gemm(gemm) => self.compute(|device| {
                 device.with_memory(|memory| device.interpreter.gemm(&gemm, memory, BASE));
+            }),
+            Work::Put(from, to) => self.compute(|device| {
+                device
+                    .with_memory(|memory| memory[range(to, from.len())].copy_from_slice(&from));
             }),
             Work::Finish(answer) => {
                 let done = match (&self.failed, self.device.check("wait")) {
@@ -310,6 +315,17 @@ impl Stream for HostStream {
         })
     }
 
+    fn clear(&mut self, to: u64, bytes: u64) -> Result<(), DeviceError> {
+        self.copy("clear memory", |memory| {
+            memory[range(to, bytes as usize)].fill(0);
+        })
+    }
+
+    fn put(&mut self, from: &[u8], to: u64) -> Result<(), DeviceError> {
+        self.ask("copy a list")?;
+        self.send("copy a list", Work::Put(from.to_vec(), to))
+    }
+
     fn begin(&mut self) -> Result<(), DeviceError> {
         self.send("begin", Work::Begin)
     }
@@ -382,6 +398,16 @@ mod tests {
         let mut bytes = [0; 5];
         stream.download(at, &mut bytes).unwrap();
         assert_eq!(bytes, [7, 7, 7, 12, 7]);
+        // A list comes between the kernels before and after it; what was asked for is not changed any more.
+        let mut list = [20, 30];
+        stream.launch(&add(at + 3)).unwrap();
+        stream.put(&list, at + 3).unwrap();
+        list.fill(99);
+        stream.launch(&add(at + 3)).unwrap();
+        stream.finish().unwrap();
+        stream.clear(at, 2).unwrap();
+        stream.download(at, &mut bytes).unwrap();
+        assert_eq!(bytes, [0, 0, 7, 21, 30]);
     }
 
     #[test]

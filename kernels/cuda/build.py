@@ -16,7 +16,7 @@ import sys
 import sysconfig
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-SOURCES = ["panel.cu", "copies.cu"]
+SOURCES = ["panel.cu", "copies.cu", "assembly.cu"]
 HEADERS = ["scalar.cuh", "stair.cuh"]
 # Runs on Volta and later. Which drivers read it is up to the compiler's version: 12.0 writes PTX that drivers from 525 on read.
 GENERIC = "compute_70"

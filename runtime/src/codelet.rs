@@ -20,7 +20,7 @@ pub trait Application: Sync {
     fn codelets(&self) -> &[Codelet<Self>];
 
     /// How a worker of a device runs a codelet; `None` if it can't, which is the default. An emulated device calls it with
-    /// buffers in its own memory: mostly the CPU's code, of codelets that neither allocate, free nor scatter.
+    /// buffers in its own memory: mostly the CPU's code, of codelets that neither allocate nor free.
     fn device_code(&self, codelet: CodeletId) -> Option<CpuCode<Self>> {
         let _ = codelet;
         None

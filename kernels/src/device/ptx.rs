@@ -14,6 +14,10 @@ pub const MODULES: &[Module] = &[
         name: "copies.cu",
         ptx: include_str!("../../cuda/ptx/copies.ptx"),
     },
+    Module {
+        name: "assembly.cu",
+        ptx: include_str!("../../cuda/ptx/assembly.ptx"),
+    },
 ];
 
 /// The sources of a module: the headers, then the file itself.
@@ -21,6 +25,7 @@ pub fn sources(name: &str) -> Option<[&'static str; 3]> {
     let source = match name {
         "panel.cu" => include_str!("../../cuda/panel.cu"),
         "copies.cu" => include_str!("../../cuda/copies.cu"),
+        "assembly.cu" => include_str!("../../cuda/assembly.cu"),
         _ => return None,
     };
     let headers = [
@@ -64,6 +69,8 @@ mod tests {
             "copy_stair",
             "copy",
             "subtract",
+            "extend",
+            "place",
         ] {
             for scalar in ["f32", "f64", "c32", "c64"] {
                 let entry = format!(".visible .entry {kernel}_{scalar}(");

@@ -1,10 +1,12 @@
 //! The kernels for devices, without one: as plain loops, and as their own sources compiled for the host, both behind a device that is
 //! the host. By residuals, against the twins, and beside the CPU's kernels, which must be able to go on with what they leave.
 
+mod assembly;
 #[path = "../common/mod.rs"]
 mod common;
 mod sources;
 
+use assembly::{check_extend, check_place};
 use common::{Rng, *};
 use proptest::prelude::*;
 use sources::Sources;
@@ -332,7 +334,16 @@ fn check(case: Case) {
     for interpreter in interpreters(case.threads) {
         four_scalars!(check_ge(case, &interpreter));
         four_scalars!(check_tp(case, &interpreter));
+        check_copies(case, &interpreter);
     }
+}
+
+/// Assembly.
+fn check_copies(case: Case, on: &On) {
+    let size = (case.m, case.n);
+    four_scalars!(check_extend(size, true, case.seed, on));
+    four_scalars!(check_extend(size, false, case.seed, on));
+    four_scalars!(check_place(case.m * case.n, case.seed, on));
 }
 
 proptest! {
@@ -426,6 +437,7 @@ fn on_a_cuda_device_if_there_is_one() {
             };
             four_scalars!(check_ge(case, &on));
             four_scalars!(check_tp(case, &on));
+            check_copies(case, &on);
         }
     }
 }

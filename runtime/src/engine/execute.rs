@@ -9,7 +9,7 @@ use crate::error::{RunError, panic_message};
 use crate::faults::ActiveFaults;
 use crate::machine::{Event, Room, StreamWorker};
 use crate::observer::{MemoryRecord, Observer, StateRecord, TaskRecord, Track, WorkerState};
-use crate::spec::{Access, Handle, TaskId, TaskSpec, WorkerId};
+use crate::spec::{Handle, TaskId, TaskSpec, WorkerId};
 use crate::store::{Change, MemoryNode, OutOfMemory, SharedStore};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -121,8 +121,7 @@ pub(super) fn check<A: Application>(
         codelet.cpu.is_some()
             || (devices
                 && (app.device_code(spec.codelet).is_some()
-                    || app.launch_code(spec.codelet).is_some())
-                && spec.accesses.iter().all(|(_, a)| *a != Access::Scatter)),
+                    || app.launch_code(spec.codelet).is_some())),
         "no worker can run the codelet `{}`",
         codelet.name
     );

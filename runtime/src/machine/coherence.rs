@@ -18,8 +18,13 @@
 //!   the run ends              the host has all, devices nothing
 //! ```
 //!
-//! * The host always has room for every buffer, valid or not, so a write-back can't fail. Only tasks on the host allocate,
-//!   free and scatter (`Machine::can_run`): a scatter needs the other scatterers' bytes in the same memory.
+//! * The host always has room for every buffer, valid or not, so a write-back can't fail. Only tasks on the host allocate
+//!   and free.
+//! * A scatter needs the other scatterers' bytes in the same memory. The graph does not order them, so they may meet on several
+//!   nodes: who wants a buffer that is changed elsewhere gets nothing ([`Refusal::Busy`]) and asks again when that task has ended,
+//!   and what is scattered to is not brought ahead.
+//! * A buffer that nobody has written since the host allocated it does not move: on a device it begins as zeros too, or as
+//!   anything if it will be overwritten.
 //! * What a running task uses is *pinned* from before its first transfer to its end. A device has one worker, so a task
 //!   whose data fits into the device's memory always finds room: what is not its own can be dropped.
 //! * Bytes are copied at once, by whoever asks; the emulated link then says when they would have arrived. It serves one
@@ -92,6 +97,21 @@ impl Arrival {
         self.transfers
             .iter()
             .try_for_each(|transfer| transfer.wait())
+    }
+}
+
+/// Why a task can't have its data now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Refusal {
+    /// The node is full of what running tasks hold.
+    Full(OutOfMemory),
+    /// A task on another node holds a buffer that this one would change: both scatter.
+    Busy,
+}
+
+impl From<OutOfMemory> for Refusal {
+    fn from(full: OutOfMemory) -> Self {
+        Refusal::Full(full)
     }
 }
 
@@ -185,6 +205,8 @@ pub struct LinkStats {
     pub written_back_bytes: u64,
     /// Replicas that were dropped because the memory was full.
     pub evictions: u64,
+    /// Bytes of buffers that nobody had written: they were not brought, but began there as zeros.
+    pub cleared_bytes: u64,
 }
 
 impl LinkStats {
@@ -251,9 +273,14 @@ impl<'r> Coherence<'r> {
         spec: &TaskSpec,
         node: MemoryNode,
         now_ns: f64,
-    ) -> Result<Arrival, OutOfMemory> {
+    ) -> Result<Arrival, Refusal> {
         let mut work = self.work(now_ns);
         let uses = uses(spec);
+        for &(handle, _, changes) in &uses {
+            if changes && work.is_held_elsewhere(handle, node) {
+                return Err(Refusal::Busy);
+            }
+        }
         for &(handle, _, _) in &uses {
             work.at(handle, node).pins += 1;
         }
@@ -264,7 +291,7 @@ impl<'r> Coherence<'r> {
             for &(handle, _, _) in &uses {
                 work.at(handle, node).pins -= 1;
             }
-            return Err(error);
+            return Err(error.into());
         }
         let mut arrival = Arrival {
             ns: now_ns,
@@ -273,8 +300,9 @@ impl<'r> Coherence<'r> {
         for &(handle, _, changes) in &uses {
             if changes {
                 work.own(handle, node);
-                let pending = std::mem::take(&mut work.at(handle, MemoryNode::HOST).pending);
-                arrival.transfers.extend(pending);
+                // They stay in the list: other scatterers wait for them too.
+                let host = work.at(handle, MemoryNode::HOST);
+                arrival.transfers.extend(host.pending.iter().cloned());
             }
             let replica = work.at(handle, node);
             arrival.ns = arrival.ns.max(replica.arrives_ns);
@@ -322,8 +350,13 @@ impl<'r> Coherence<'r> {
             return;
         }
         let mut work = self.work(now_ns);
+        let scattered = |handle| {
+            let mut accesses = spec.accesses.iter();
+            accesses.any(|&access| access == (handle, Access::Scatter))
+        };
         for (handle, needs, _) in uses(spec) {
             if needs
+                && !scattered(handle)
                 && work
                     .bring(handle, node, needs, TransferKind::Prefetch)
                     .is_err()
@@ -359,7 +392,9 @@ impl<'r> Coherence<'r> {
             let there = work.at(handle, node).clone();
             if there.validity != Validity::Invalid {
                 total += (there.arrives_ns - now_ns).max(0.0);
-            } else if let (true, Some(bytes)) = (needs, work.size(handle)) {
+            } else if let (true, Some(bytes), None) =
+                (needs, work.size(handle), work.untouched(handle))
+            {
                 if let Some(owner) = work.owner_device(handle) {
                     total += self.side(owner).transfer_ns(bytes);
                 }
@@ -379,7 +414,8 @@ impl<'r> Coherence<'r> {
             let bytes = work.size(handle).unwrap_or(0);
             let there = work.at(handle, node).clone();
             let loading = there.is_loading(now_ns);
-            if needs && (there.validity == Validity::Invalid || loading) {
+            let moves = work.untouched(handle).is_none() || loading;
+            if needs && moves && (there.validity == Validity::Invalid || loading) {
                 missing.invalid_bytes += bytes;
                 missing.not_loading_bytes += if loading { 0 } else { bytes };
             }
@@ -498,6 +534,22 @@ impl Work<'_, '_> {
         { devices }.find(|&node| self.at(handle, node).validity == Validity::Owner)
     }
 
+    /// Whether a task on another node uses `handle`.
+    fn is_held_elsewhere(&mut self, handle: Handle, node: MemoryNode) -> bool {
+        let mut nodes = (0..self.state.nodes as u16).map(MemoryNode);
+        nodes.any(|other| other != node && self.at(handle, other).pins > 0)
+    }
+
+    /// What `handle` was filled with on the host, if nobody has written it anywhere since then.
+    fn untouched(&mut self, handle: Handle) -> Option<Fill> {
+        let host = self.at(handle, MemoryNode::HOST);
+        // Bytes on their way to the host have not touched it yet.
+        match host.validity != Validity::Invalid && host.arrival.is_none() {
+            true => self.all.store.untouched(handle),
+            false => None,
+        }
+    }
+
     /// Gives `handle` room on `node` and, if `needs`, its valid bytes.
     fn bring(
         &mut self,
@@ -519,6 +571,10 @@ impl Work<'_, '_> {
         }
         self.touch(handle, node);
         if needs && self.at(handle, node).validity == Validity::Invalid {
+            if let Some(fill) = self.untouched(handle) {
+                self.begin_untouched(handle, node, fill, bytes);
+                return Ok(());
+            }
             if let Some(owner) = self.owner_device(handle) {
                 self.transfer(handle, owner, MemoryNode::HOST, TransferKind::Return);
             }
@@ -527,6 +583,19 @@ impl Work<'_, '_> {
             }
         }
         Ok(())
+    }
+
+    /// A device's replica of what nobody has written: nothing moves.
+    fn begin_untouched(&mut self, handle: Handle, node: MemoryNode, fill: Fill, bytes: u64) {
+        if fill == Fill::Zeros {
+            // Rooms of emulated devices are zeros already.
+            if let Some(real) = self.all.real(node) {
+                self.clear_real(real, handle, node);
+            }
+            self.link(node).stats.cleared_bytes += bytes;
+        }
+        self.at(handle, node).validity = Validity::Shared;
+        self.at(handle, MemoryNode::HOST).validity = Validity::Shared;
     }
 
     /// `node` is where the content changes now: all other replicas are out of date.

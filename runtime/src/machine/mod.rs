@@ -31,7 +31,7 @@ mod tests;
 
 pub(crate) use coherence::Event;
 pub use coherence::LinkStats;
-use coherence::{Coherence, Side};
+use coherence::{Coherence, Refusal, Side};
 pub use device::{DeviceSpec, DeviceSpecError};
 pub use real::Accelerator;
 use real::RealNode;
@@ -41,7 +41,7 @@ use crate::codelet::Application;
 use crate::config::Config;
 use crate::models::{CostModels, ModelReport, name_of};
 use crate::schedulers::{Arch, Missing, Place, World};
-use crate::spec::{Access, TaskSpec, WorkerId};
+use crate::spec::{TaskSpec, WorkerId};
 use crate::store::{MemoryNode, OutOfMemory, SharedStore};
 use crate::sync::{AtomicU64, Ordering};
 use crate::task::Task;
@@ -214,10 +214,11 @@ impl<'r> Machine<'r> {
             match devices.coherence.acquire(spec, memory, self.now()) {
                 Ok(arrival) => break arrival,
                 Err(_) if is_stopped() => return Err(FetchError::Stopped),
-                Err(_) if !quiet && devices.coherence.real(memory).is_some() => {
+                Err(Refusal::Busy) => std::thread::sleep(Duration::from_micros(20)),
+                Err(Refusal::Full(_)) if !quiet && devices.coherence.real(memory).is_some() => {
                     std::thread::sleep(Duration::from_micros(20));
                 }
-                Err(error) => return Err(FetchError::OutOfMemory(error)),
+                Err(Refusal::Full(error)) => return Err(FetchError::OutOfMemory(error)),
             }
         };
         arrival.wait().map_err(FetchError::Device)?;
@@ -414,10 +415,8 @@ impl World for Machine<'_> {
         if memory == MemoryNode::HOST {
             return devices.on_cpu[codelet];
         }
-        let scatters = spec.accesses.iter().any(|(_, a)| *a == Access::Scatter);
         // What nobody else can run may try, and fail for want of memory.
         devices.on_device[codelet]
-            && !scatters
             && (!devices.on_cpu[codelet] || devices.coherence.fits(spec, memory))
     }
 

@@ -119,18 +119,27 @@ impl Transfer {
     }
 }
 
-/// A transfer that is asked for.
+/// What is asked of a thread that copies.
 pub(super) struct Job {
-    pub(super) handle: Handle,
-    pub(super) from: MemoryNode,
-    pub(super) to: MemoryNode,
-    pub(super) kind: TransferKind,
-    pub(super) ticks: u64,
+    what: What,
     /// On the device.
     room: Arc<Room>,
     after: Option<Arc<Transfer>>,
     asked: Instant,
     transfer: Arc<Transfer>,
+}
+
+enum What {
+    /// Bytes of a handle between the host and the room, and when they were asked for.
+    Move {
+        handle: Handle,
+        from: MemoryNode,
+        to: MemoryNode,
+        kind: TransferKind,
+        ticks: u64,
+    },
+    /// Zeros into the room.
+    Clear,
 }
 
 impl RealNode {
@@ -219,22 +228,40 @@ impl RealNode {
         after: Option<Arc<Transfer>>,
         ticks: u64,
     ) -> Arc<Transfer> {
-        let transfer = Transfer::new();
-        let job = Job {
+        let what = What::Move {
             handle,
             from,
             to,
             kind,
             ticks,
-            room,
-            after,
-            asked: Instant::now(),
-            transfer: transfer.clone(),
         };
         let queue = if from == MemoryNode::HOST {
             &self.up
         } else {
             &self.down
+        };
+        self.ask(queue, what, room, after)
+    }
+
+    /// Asks for zeros in `room`.
+    pub(super) fn begin_clear(&self, room: Arc<Room>) -> Arc<Transfer> {
+        self.ask(&self.up, What::Clear, room, None)
+    }
+
+    fn ask(
+        &self,
+        queue: &Mutex<Option<Sender<Job>>>,
+        what: What,
+        room: Arc<Room>,
+        after: Option<Arc<Transfer>>,
+    ) -> Arc<Transfer> {
+        let transfer = Transfer::new();
+        let job = Job {
+            what,
+            room,
+            after,
+            asked: Instant::now(),
+            transfer: transfer.clone(),
         };
         let sent = lock(queue).as_ref().map(|queue| queue.send(job).is_ok());
         if sent != Some(true) {
@@ -299,14 +326,24 @@ impl RealNode {
             Some(stream) => stream,
             None => stream.insert(self.device.stream()?),
         };
+        let (handle, from, to, kind, ticks) = match job.what {
+            What::Clear => return stream.clear(job.room.address, job.room.bytes),
+            What::Move {
+                handle,
+                from,
+                to,
+                kind,
+                ticks,
+            } => (handle, from, to, kind, ticks),
+        };
         let host = store.on(MemoryNode::HOST);
         let begin = Instant::now();
-        let bytes = if job.from == MemoryNode::HOST {
-            let source = host.read::<u8>(job.handle);
+        let bytes = if from == MemoryNode::HOST {
+            let source = host.read::<u8>(handle);
             stream.upload(&source, job.room.address)?;
             source.len() as u64
         } else {
-            let mut target = host.write::<u8>(job.handle);
+            let mut target = host.write::<u8>(handle);
             stream.download(job.room.address, &mut target)?;
             target.len() as u64
         };
@@ -318,11 +355,11 @@ impl RealNode {
                 .store((0.8 * rate + 0.2 * seen).to_bits(), Ordering::Relaxed);
         }
         lock(&self.done).push(Event::Transfer(TransferRecord {
-            ticks: job.ticks,
-            handle: job.handle,
-            from: job.from,
-            to: job.to,
-            kind: job.kind,
+            ticks,
+            handle,
+            from,
+            to,
+            kind,
             bytes,
             wait_ns: begin.duration_since(job.asked).as_nanos() as u64,
             duration_ns: duration.as_nanos() as u64,

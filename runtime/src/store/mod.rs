@@ -35,7 +35,7 @@ pub(crate) use account::Change;
 pub(crate) use shared::SharedStore;
 
 use crate::spec::Handle;
-use crate::sync::{AtomicUsize, Ordering};
+use crate::sync::{AtomicU32, AtomicUsize, Ordering};
 use account::Account;
 use block::Block;
 use bytemuck::Pod;
@@ -90,7 +90,16 @@ struct Slot {
     replica: UnsafeCell<Option<Replica>>,
     /// Length of the buffer plus 1, or 0: can be asked for without a claim.
     len: AtomicUsize,
+    /// What a buffer holds that nobody has taken to write since it was allocated: [`WRITTEN`], [`ZEROS`] or [`ANYTHING`].
+    content: AtomicU32,
 }
+
+/// Somebody may have written it.
+const WRITTEN: u32 = 0;
+/// All zeros.
+const ZEROS: u32 = 1;
+/// Whatever was there before: it will be overwritten.
+const ANYTHING: u32 = 2;
 
 impl Slot {
     fn empty() -> Self {
@@ -98,6 +107,7 @@ impl Slot {
             claim: Claim::free(),
             replica: UnsafeCell::new(None),
             len: AtomicUsize::new(0),
+            content: AtomicU32::new(WRITTEN),
         }
     }
 
@@ -255,6 +265,8 @@ impl DataStore {
         for slot in &mut self.slots {
             // A guard that was leaked in an earlier run can't hold anything any more.
             slot.claim = Claim::free();
+            // Its owner may have written it since.
+            slot.content = AtomicU32::new(WRITTEN);
         }
         SharedStore::new(self)
     }

@@ -9,8 +9,8 @@ use super::buffers::Held;
 use super::claim::Mode;
 use super::pool;
 use super::{
-    Allocations, DataStore, Fill, MemoryNode, OutOfMemory, ReadBuffer, Replica, ScatterBuffer,
-    Slot, WriteBuffer,
+    ANYTHING, Allocations, DataStore, Fill, MemoryNode, OutOfMemory, ReadBuffer, Replica,
+    ScatterBuffer, Slot, WRITTEN, WriteBuffer, ZEROS,
 };
 use crate::spec::Handle;
 use crate::sync::Ordering;
@@ -68,6 +68,16 @@ impl<'s> SharedStore<'s> {
         len.checked_sub(1)
     }
 
+    /// What the buffer of `handle` was filled with, if nobody has taken it to write since then. Says nothing of a buffer that
+    /// somebody may take at the same time.
+    pub(crate) fn untouched(&self, handle: Handle) -> Option<Fill> {
+        match self.slots[handle.0 as usize].content.load(Ordering::Acquire) {
+            ZEROS => Some(Fill::Zeros),
+            ANYTHING => Some(Fill::Anything),
+            _ => None,
+        }
+    }
+
     /// Number of handles.
     pub(crate) fn handles(&self) -> usize {
         self.slots.len()
@@ -117,6 +127,9 @@ impl<'s> SharedStore<'s> {
             slot.claim.release(mode);
             panic!("handle {} has no buffer", handle.0);
         };
+        if mode != Mode::Shared {
+            slot.content.store(WRITTEN, Ordering::Release);
+        }
         Held {
             claim: &slot.claim,
             mode,
@@ -137,6 +150,9 @@ impl<'s> SharedStore<'s> {
         let block = self.block(bytes, fill).ok_or(OutOfMemory { bytes })?;
         let memory = self.memory;
         self.replace(handle, Some(Replica { memory, block }));
+        let content = if fill == Fill::Zeros { ZEROS } else { ANYTHING };
+        let slot = &self.slots[handle.0 as usize];
+        slot.content.store(content, Ordering::Release);
         change(Change {
             memory,
             delta_bytes: bytes as i64,
@@ -207,6 +223,7 @@ impl<'s> SharedStore<'s> {
         // SAFETY: the exclusive claim is held: no buffer of this handle exists, and nobody else is in here.
         let before = std::mem::replace(unsafe { &mut *slot.replica.get() }, replica);
         slot.set_len(len);
+        slot.content.store(WRITTEN, Ordering::Release);
         slot.claim.release(Mode::Exclusive);
         before
     }

@@ -22,9 +22,11 @@ impl Launched {
             let (kind, address) = match access {
                 Access::Read => (0, task.read(i)),
                 Access::Write => (1, task.write(i)),
-                _ => (2, task.write(i)),
+                Access::ReadWrite => (2, task.write(i)),
+                Access::Scatter => (3, task.scatter(i)),
             };
-            args.extend([Arg::Int(kind), Arg::Address(address)]);
+            let place = Arg::Int(spec.params[i.min(4)] as i32);
+            args.extend([Arg::Int(kind), Arg::Address(address), place]);
         }
         let launch = Launch {
             kernel: "step",
@@ -77,20 +79,24 @@ impl Interpreter for Kernel {
         words[place(&launch.args[1])] = me as u64;
         let me = me as usize;
         self.0.begin(me);
-        let uses: Vec<(i32, usize)> = launch.args[2..]
-            .chunks(2)
-            .map(|pair| match pair[0] {
-                Arg::Int(kind) => (kind, place(&pair[1])),
+        let uses: Vec<(i32, usize, usize)> = launch.args[2..]
+            .chunks(3)
+            .map(|all| match (&all[0], &all[2]) {
+                (Arg::Int(kind), Arg::Int(element)) => (*kind, place(&all[1]), *element as usize),
                 _ => panic!("a kind first"),
             })
             .collect();
         let mut sum = me as u64;
-        for &(_, at) in uses.iter().filter(|(kind, _)| *kind == 0) {
+        for &(_, at, _) in uses.iter().filter(|(kind, _, _)| *kind == 0) {
             for &x in &words[at..at + LEN] {
                 sum = sum.wrapping_mul(31).wrapping_add(x);
             }
         }
-        for &(kind, at) in &uses {
+        for &(kind, at, element) in &uses {
+            if kind == 3 {
+                words[at + element] = sum;
+                continue;
+            }
             for (k, x) in (0..).zip(&mut words[at..at + LEN]) {
                 match kind {
                     0 => {}
@@ -117,15 +123,10 @@ struct Machine {
     faults: HostFaults,
 }
 
-/// A random program without scatters, which are for the host; half of its small tasks can only run on a device.
+/// A random program; half of its small tasks can only run on a device.
 fn program(seed: u64, tasks: usize, handles: usize, on_devices: bool) -> Vec<TaskSpec> {
     let mut program = super::common::program(seed, tasks, handles, Delays::Random);
     for (i, spec) in program.iter_mut().enumerate() {
-        for (_, access) in &mut spec.accesses {
-            if *access == Access::Scatter {
-                *access = Access::ReadWrite;
-            }
-        }
         if on_devices && i % 2 == 0 && spec.accesses.len() <= 2 {
             spec.codelet = CodeletId(1);
         }

@@ -97,6 +97,23 @@ impl Work<'_, '_> {
         let target = self.at(handle, to);
         target.validity = Validity::Shared;
         target.arrival = Some(transfer.clone());
+        self.pend(handle, transfer);
+    }
+
+    /// Asks for zeros in the room of a replica.
+    pub(super) fn clear_real(&mut self, real: &RealNode, handle: Handle, node: MemoryNode) {
+        let replica = self.at(handle, node);
+        let room = replica
+            .room
+            .clone()
+            .expect("a replica with bytes has a room");
+        let transfer = real.begin_clear(room);
+        self.at(handle, node).arrival = Some(transfer.clone());
+        self.pend(handle, transfer);
+    }
+
+    /// Who changes the content waits for `transfer` first.
+    fn pend(&mut self, handle: Handle, transfer: Arc<Transfer>) {
         let pending = &mut self.at(handle, MemoryNode::HOST).pending;
         pending.retain(|transfer| !transfer.is_done());
         pending.push(transfer);
