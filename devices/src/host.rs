@@ -215,8 +215,7 @@ impl Runner {
                 device.with_memory(|memory| device.interpreter.gemm(&gemm, memory, BASE));
             }),
             Work::Put(from, to) => self.compute(|device| {
-                device
-                    .with_memory(|memory| memory[range(to, from.len())].copy_from_slice(&from));
+                device.with_memory(|memory| memory[range(to, from.len())].copy_from_slice(&from));
             }),
             Work::Finish(answer) => {
                 let done = match (&self.failed, self.device.check("wait")) {

@@ -38,6 +38,13 @@ pub trait Application: Sync {
         0
     }
 
+    /// Whether tasks of a codelet declare reads only to come after whoever wrote: what they read then stays on the device where it
+    /// lies, and the host may have something older. No, by default.
+    fn only_waits(&self, codelet: CodeletId) -> bool {
+        let _ = codelet;
+        false
+    }
+
     /// What the durations of the codelets depend on beyond their names and flops, such as the type of the numbers: cost
     /// models are kept apart by it.
     fn variant(&self) -> &str {

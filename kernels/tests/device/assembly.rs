@@ -99,10 +99,7 @@ pub fn check_extend<T: KernelScalar>((m, n): (usize, usize), packed: bool, seed:
                 tile,
                 corner: (top[0] as u32, left[0] as u32),
             };
-            let lists = (
-                on_lists + 4 * row as u64,
-                on_lists + 4 * (m + col) as u64,
-            );
+            let lists = (on_lists + 4 * row as u64, on_lists + 4 * (m + col) as u64);
             device::extend(&mut *lab.stream, scalar, &part, lists, &target).unwrap();
         }
     }

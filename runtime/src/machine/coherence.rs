@@ -62,6 +62,8 @@ pub(crate) struct Coherence<'r> {
     devices: Vec<Side>,
     /// Wall time over time of the emulated machine.
     scale: f64,
+    /// By codelet: whether its tasks read only to come later ([`Application::only_waits`](crate::Application::only_waits)).
+    waits: Vec<bool>,
     /// The observer's clock.
     ticks: &'r (dyn Fn() -> u64 + Sync),
     state: Mutex<State>,
@@ -223,9 +225,13 @@ impl LinkStats {
 /// Handles of a task, each once: whether their content is needed, whether it changes.
 type Uses = SmallVec<[(Handle, bool, bool); 8]>;
 
-fn uses(spec: &TaskSpec) -> Uses {
+/// `waits` says that what the task reads is there for the order alone.
+fn uses(spec: &TaskSpec, waits: bool) -> Uses {
     let mut uses = Uses::new();
     for &(handle, access) in &spec.accesses {
+        if waits && access == Access::Read {
+            continue;
+        }
         // A scatter leaves most of the buffer as it is.
         let needs = access != Access::Write;
         let changes = access != Access::Read;
@@ -262,8 +268,20 @@ impl<'r> Coherence<'r> {
             store,
             devices,
             scale,
+            waits: Vec::new(),
             ticks,
         }
+    }
+
+    /// The codelets whose tasks read only to come later.
+    pub(super) fn with_waits(mut self, waits: Vec<bool>) -> Self {
+        self.waits = waits;
+        self
+    }
+
+    fn uses(&self, spec: &TaskSpec) -> Uses {
+        let waits = self.waits.get(spec.codelet.0 as usize);
+        uses(spec, waits.is_some_and(|&waits| waits))
     }
 
     /// Makes all that `spec` uses valid on `node` and pins it there until [`release`](Self::release). Returns when the
@@ -275,7 +293,7 @@ impl<'r> Coherence<'r> {
         now_ns: f64,
     ) -> Result<Arrival, Refusal> {
         let mut work = self.work(now_ns);
-        let uses = uses(spec);
+        let uses = self.uses(spec);
         for &(handle, _, changes) in &uses {
             if changes && work.is_held_elsewhere(handle, node) {
                 return Err(Refusal::Busy);
@@ -335,7 +353,7 @@ impl<'r> Coherence<'r> {
     /// The task that acquired has ended.
     pub(super) fn release(&self, spec: &TaskSpec, node: MemoryNode) {
         let mut work = self.work(0.0);
-        for (handle, _, _) in uses(spec) {
+        for (handle, _, _) in self.uses(spec) {
             work.at(handle, node).pins -= 1;
             work.touch(handle, node);
         }
@@ -354,7 +372,7 @@ impl<'r> Coherence<'r> {
             let mut accesses = spec.accesses.iter();
             accesses.any(|&access| access == (handle, Access::Scatter))
         };
-        for (handle, needs, _) in uses(spec) {
+        for (handle, needs, _) in self.uses(spec) {
             if needs
                 && !scattered(handle)
                 && work
@@ -369,7 +387,8 @@ impl<'r> Coherence<'r> {
     /// Whether `node` can hold all data of `spec`, and all of it is allocated.
     pub(super) fn fits(&self, spec: &TaskSpec, node: MemoryNode) -> bool {
         let work = self.work(0.0);
-        let sizes = uses(spec)
+        let sizes = self
+            .uses(spec)
             .into_iter()
             .map(|(handle, _, _)| work.size(handle));
         match self.side(node) {
@@ -388,7 +407,7 @@ impl<'r> Coherence<'r> {
     pub(super) fn transfer_ns(&self, spec: &TaskSpec, node: MemoryNode, now_ns: f64) -> f64 {
         let mut work = self.work(now_ns);
         let mut total = 0.0;
-        for (handle, needs, _) in uses(spec) {
+        for (handle, needs, _) in self.uses(spec) {
             let there = work.at(handle, node).clone();
             if there.validity != Validity::Invalid {
                 total += (there.arrives_ns - now_ns).max(0.0);
@@ -410,7 +429,7 @@ impl<'r> Coherence<'r> {
     pub(super) fn missing(&self, spec: &TaskSpec, node: MemoryNode, now_ns: f64) -> Missing {
         let mut work = self.work(now_ns);
         let mut missing = Missing::default();
-        for (handle, needs, _) in uses(spec) {
+        for (handle, needs, _) in self.uses(spec) {
             let bytes = work.size(handle).unwrap_or(0);
             let there = work.at(handle, node).clone();
             let loading = there.is_loading(now_ns);

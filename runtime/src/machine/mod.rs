@@ -138,7 +138,8 @@ impl<'r> Machine<'r> {
             let ids = (0..codelets.len() as u16).map(crate::spec::CodeletId);
             Devices {
                 done: sides.iter().map(|_| Default::default()).collect(),
-                coherence: Coherence::new(store, sides, scale, ticks),
+                coherence: Coherence::new(store, sides, scale, ticks)
+                    .with_waits(ids.clone().map(|id| app.only_waits(id)).collect()),
                 scale,
                 speeds,
                 on_cpu: codelets.iter().map(|c| c.cpu.is_some()).collect(),

@@ -222,6 +222,23 @@ fn scatterers_on_several_nodes_wait_for_each_other() {
     assert_eq!(bytes[..], expected);
 }
 
+/// A codelet that only waits: its reads move nothing and hold nothing.
+#[test]
+fn who_only_waits_needs_no_data() {
+    let mut owned = filled(2);
+    let c = Coherence::new(owned.share(1), devices(1), 1.0, &|| 0).with_waits(vec![true, false]);
+    go(&c, &change(0), A, 0.0);
+    go(&c, &change(1), A, 0.0);
+    moved(&c);
+    let mut waits = task(&[(0, Access::Read), (1, Access::ReadWrite)]);
+    assert_eq!(c.transfer_ns(&waits, HOST, 9000.0), 2000.0);
+    assert_eq!(go(&c, &waits, HOST, 9000.0), 11_000.0);
+    assert_eq!(moved(&c), [(1, 1, 0, Return)]);
+    waits.codelet = CodeletId(1);
+    assert_eq!(go(&c, &waits, HOST, 20_000.0), 22_000.0);
+    assert_eq!(moved(&c), [(0, 1, 0, Return)]);
+}
+
 /// What the host has allocated and nobody has written: no byte moves until somebody writes.
 #[test]
 fn what_nobody_has_written_does_not_move() {

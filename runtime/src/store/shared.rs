@@ -71,7 +71,10 @@ impl<'s> SharedStore<'s> {
     /// What the buffer of `handle` was filled with, if nobody has taken it to write since then. Says nothing of a buffer that
     /// somebody may take at the same time.
     pub(crate) fn untouched(&self, handle: Handle) -> Option<Fill> {
-        match self.slots[handle.0 as usize].content.load(Ordering::Acquire) {
+        match self.slots[handle.0 as usize]
+            .content
+            .load(Ordering::Acquire)
+        {
             ZEROS => Some(Fill::Zeros),
             ANYTHING => Some(Fill::Anything),
             _ => None,

@@ -115,6 +115,11 @@ impl<T: FactorScalar> Application for App<'_, T> {
         device_scratch::<T>(&self.plan)
     }
 
+    /// Fronts take their memory when their children have begun to be final.
+    fn only_waits(&self, id: CodeletId) -> bool {
+        id == codelet::INIT_FRONT
+    }
+
     fn variant(&self) -> &str {
         T::NAME
     }

@@ -89,13 +89,7 @@ impl<T: FactorScalar> App<'_, T> {
 
     /// Shows the entries of A (or of the right-hand sides) in a tile: place in the tile and value.
     #[inline]
-    pub(super) fn own_entries(
-        &self,
-        f: usize,
-        i: usize,
-        j: u32,
-        mut visit: impl FnMut(usize, T),
-    ) {
+    pub(super) fn own_entries(&self, f: usize, i: usize, j: u32, mut visit: impl FnMut(usize, T)) {
         let t = self.plan.tiling(f);
         let own = &self.plan.sym.tree.own;
         let front = self.plan.front(f);

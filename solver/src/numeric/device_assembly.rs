@@ -85,7 +85,9 @@ impl<T: FactorScalar> App<'_, T> {
         } else {
             0
         };
-        let lists: Vec<u32> = { rows.iter().chain(cols).copied() }.chain(0..nrhs).collect();
+        let lists: Vec<u32> = { rows.iter().chain(cols).copied() }
+            .chain(0..nrhs)
+            .collect();
         let (on_rows, from) = (task.scratch(), task.read(0));
         let list = |k: usize| on_rows + (k * INDEX_BYTES) as u64;
         task.stream().put(bytemuck::cast_slice(&lists), on_rows)?;
