@@ -6,17 +6,20 @@
 //! * Handles (context, modules, functions, streams, events, cuBLAS, pinned memory) live in one value that destroys them when it is
 //!   dropped, after what depends on them: everything holds the [`Context`] by an `Arc`. Every call makes the context current on its
 //!   thread first.
-//! * Host memory that a copy touches is pinned memory of the stream. The copy from or to the caller's slice is an ordinary one, made
-//!   before the device reads the chunk or after it has written it, and no method returns while the device still uses a chunk.
+//! * Host memory that a copy touches is pinned memory of the stream, or the caller's slice if that is page-locked. In the first case the
+//!   copy from or to the slice is an ordinary one, made before the device reads the chunk or after it has written it. No method returns
+//!   while the device still uses a chunk or a slice: it is borrowed all the time.
+//! * To page-lock a range neither reads nor writes it, and the driver refuses what is not mapped. Whoever asks for it keeps the mapping
+//!   until the range is given back ([`Device::pin`]).
 //! * Addresses of device memory are numbers; a wrong one can make the device fail, and does nothing to the host.
 //! * Arguments of kernels have the sizes that the sources in `kernels/cuda/` declare; `kernels/src/device/launch.rs` is the one
 //!   place that makes them, and tests run the same lists with the same sources compiled for the host.
 
 use crate::command::{Arg, Gemm, Launch, ScalarKind};
-use crate::device::{Device, DeviceError, ErrorKind, Memory, Stream};
+use crate::device::{Device, DeviceError, ErrorKind, Memory, Pinned, Stream};
 use cudarc::cublas::{result as blas, sys as blas_sys};
 use cudarc::driver::{result as driver, sys};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ffi::{CString, c_int, c_void};
 use std::fmt::{self, Display};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -40,6 +43,39 @@ const LIST_BYTES: usize = 1 << 20;
 
 /// How long a thread asks again and again before it sleeps until the device is done: kernels take about as long.
 const AWAKE: Duration = Duration::from_micros(200);
+
+/// Ranges of host memory that are page-locked for all devices: end by start.
+static PINNED: Mutex<BTreeMap<usize, usize>> = Mutex::new(BTreeMap::new());
+
+fn pinned_ranges() -> std::sync::MutexGuard<'static, BTreeMap<usize, usize>> {
+    PINNED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Whether all of `bytes` is page-locked.
+fn is_pinned(bytes: &[u8]) -> bool {
+    let start = bytes.as_ptr() as usize;
+    let ranges = pinned_ranges();
+    let before = ranges.range(..=start).next_back();
+    before.is_some_and(|(_, &end)| start + bytes.len() <= end)
+}
+
+/// A range that is page-locked.
+struct CudaPin {
+    context: Arc<Context>,
+    start: usize,
+}
+
+impl Pinned for CudaPin {}
+
+impl Drop for CudaPin {
+    fn drop(&mut self) {
+        pinned_ranges().remove(&self.start);
+        if self.context.enter().is_ok() {
+            // SAFETY: a range that was page-locked; no copy uses it, since copies borrow what they touch. An error changes nothing.
+            let _ = unsafe { sys::cuMemHostUnregister(self.start as *mut c_void) };
+        }
+    }
+}
 
 /// What the driver says of a device, without opening it.
 #[derive(Clone, Debug)]
@@ -295,6 +331,19 @@ impl Device for Cuda {
         }
     }
 
+    fn pin(&self, address: usize, bytes: usize) -> Result<Box<dyn Pinned>, DeviceError> {
+        self.context.enter()?;
+        let flags = sys::CU_MEMHOSTREGISTER_PORTABLE;
+        // SAFETY: the driver refuses what is not mapped, and neither reads nor writes it; the caller keeps it (head of this file).
+        let done = unsafe { sys::cuMemHostRegister_v2(address as *mut c_void, bytes, flags) };
+        self.context.driver("page-lock memory", done.result())?;
+        pinned_ranges().insert(address, address + bytes);
+        Ok(Box::new(CudaPin {
+            context: self.context.clone(),
+            start: address,
+        }))
+    }
+
     fn stream(&self) -> Result<Box<dyn Stream>, DeviceError> {
         Ok(Box::new(CudaStream::new(self.context.clone())?))
     }
@@ -497,6 +546,12 @@ impl CudaStream {
 impl Stream for CudaStream {
     fn upload(&mut self, from: &[u8], to: u64) -> Result<(), DeviceError> {
         self.context.enter()?;
+        if is_pinned(from) {
+            // SAFETY: `from` is borrowed until the stream has been waited for.
+            let copied = unsafe { driver::memcpy_htod_async(to, from, self.stream) };
+            let done = self.context.driver("copy to the device", copied);
+            return self.settle(done);
+        }
         self.prepare_chunks()?;
         let done = self.upload_chunks(from, to);
         self.settle(done)
@@ -504,6 +559,13 @@ impl Stream for CudaStream {
 
     fn download(&mut self, from: u64, to: &mut [u8]) -> Result<(), DeviceError> {
         self.context.enter()?;
+        if is_pinned(to) {
+            let (start, len) = (to.as_mut_ptr().cast(), to.len());
+            // SAFETY: `to` is borrowed alone until the stream has been waited for.
+            let copied = unsafe { sys::cuMemcpyDtoHAsync_v2(start, from, len, self.stream) };
+            let done = self.context.driver("copy from the device", copied.result());
+            return self.settle(done);
+        }
         self.prepare_chunks()?;
         let done = self.download_chunks(from, to);
         self.settle(done)

@@ -26,12 +26,23 @@ pub trait Device: Send + Sync + fmt::Debug {
     /// Gives back what `reserve` gave.
     fn give_back(&self, address: u64);
 
+    /// Page-locks `bytes` bytes of the host's memory from `address` on, whole pages of a mapping that its owner keeps until it has
+    /// dropped the answer: copies from and to slices in it then go without a copy in between. Slow, and of use for what is copied
+    /// again and again.
+    ///
+    /// # Errors
+    /// If the system or the device refuses; copies still work.
+    fn pin(&self, address: usize, bytes: usize) -> Result<Box<dyn Pinned>, DeviceError>;
+
     /// A new stream.
     ///
     /// # Errors
     /// If the device does not answer.
     fn stream(&self) -> Result<Box<dyn Stream>, DeviceError>;
 }
+
+/// Host memory that is page-locked until this is dropped.
+pub trait Pinned: Send + Sync {}
 
 /// Commands that a device does one after the other. What a stream does is seen by others once `finish` has returned (copies: once
 /// they have returned).

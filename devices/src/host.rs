@@ -8,7 +8,8 @@
 //! since commands of different streams run in any order.
 
 use crate::command::{Gemm, Launch};
-use crate::device::{Device, DeviceError, ErrorKind, Memory, Stream};
+use crate::device::{Device, DeviceError, ErrorKind, Memory, Pinned, Stream};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
@@ -44,10 +45,27 @@ pub struct HostFaults {
     pub lose: Option<u64>,
     /// The device has no memory to give.
     pub no_memory: bool,
+    /// From this one on it page-locks no more of the host's memory.
+    pub no_pins_from: Option<u64>,
     /// Random pauses of up to so long before each command.
     pub delay: Duration,
     /// For the pauses.
     pub seed: u64,
+}
+
+/// What was page-locked, and the copies that it served.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PinCounts {
+    /// Ranges that were page-locked, in all.
+    pub pinned: u64,
+    /// Those that still are.
+    pub now: u64,
+    /// How often it was refused.
+    pub refused: u64,
+    /// Copies from and to memory that was page-locked.
+    pub direct_copies: u64,
+    /// All others.
+    pub staged_copies: u64,
 }
 
 /// Where its memory begins: no address of it is small, so that a forgotten one is found.
@@ -68,6 +86,28 @@ struct Inner {
     commands: AtomicU64,
     copies: AtomicU64,
     lost: AtomicBool,
+    /// Page-locked ranges: end by start.
+    ranges: Mutex<BTreeMap<usize, usize>>,
+    pins: Mutex<PinCounts>,
+}
+
+/// A range that is page-locked, as far as this device knows.
+struct HostPin {
+    device: Arc<Inner>,
+    start: usize,
+}
+
+impl Pinned for HostPin {}
+
+impl Drop for HostPin {
+    fn drop(&mut self) {
+        locked(&self.device.ranges).remove(&self.start);
+        locked(&self.device.pins).now -= 1;
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl HostDevice {
@@ -89,8 +129,15 @@ impl HostDevice {
                 commands: AtomicU64::new(0),
                 copies: AtomicU64::new(0),
                 lost: AtomicBool::new(false),
+                ranges: Mutex::default(),
+                pins: Mutex::default(),
             }),
         }
+    }
+
+    /// What it has page-locked so far.
+    pub fn pin_counts(&self) -> PinCounts {
+        *locked(&self.inner.pins)
     }
 }
 
@@ -113,6 +160,21 @@ impl Inner {
         match self.lost.load(Relaxed) {
             true => Err(self.error(doing, "the device is lost")),
             false => Ok(()),
+        }
+    }
+
+    /// Counts a copy from or to the host's `bytes`.
+    fn count_copy(&self, bytes: &[u8]) {
+        let start = bytes.as_ptr() as usize;
+        let direct = {
+            let ranges = locked(&self.ranges);
+            let before = ranges.range(..=start).next_back();
+            before.is_some_and(|(_, &end)| start + bytes.len() <= end)
+        };
+        let mut pins = locked(&self.pins);
+        match direct {
+            true => pins.direct_copies += 1,
+            false => pins.staged_copies += 1,
         }
     }
 
@@ -157,6 +219,27 @@ impl Device for HostDevice {
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
         *memory = Vec::new();
+    }
+
+    fn pin(&self, address: usize, bytes: usize) -> Result<Box<dyn Pinned>, DeviceError> {
+        let doing = "page-lock memory";
+        self.inner.check(doing)?;
+        let limit = self.inner.faults.no_pins_from;
+        let mut ranges = locked(&self.inner.ranges);
+        let mut pins = locked(&self.inner.pins);
+        let overlaps = ranges
+            .range(..address + bytes)
+            .any(|(_, &end)| end > address);
+        if overlaps || limit.is_some_and(|limit| pins.pinned >= limit) {
+            pins.refused += 1;
+            return Err(self.inner.error(doing, "refused on purpose"));
+        }
+        ranges.insert(address, address + bytes);
+        (pins.pinned, pins.now) = (pins.pinned + 1, pins.now + 1);
+        Ok(Box::new(HostPin {
+            device: self.inner.clone(),
+            start: address,
+        }))
     }
 
     fn stream(&self) -> Result<Box<dyn Stream>, DeviceError> {
@@ -303,12 +386,14 @@ fn range(address: u64, bytes: usize) -> std::ops::Range<usize> {
 
 impl Stream for HostStream {
     fn upload(&mut self, from: &[u8], to: u64) -> Result<(), DeviceError> {
+        self.device.count_copy(from);
         self.copy("copy to the device", |memory| {
             memory[range(to, from.len())].copy_from_slice(from);
         })
     }
 
     fn download(&mut self, from: u64, to: &mut [u8]) -> Result<(), DeviceError> {
+        self.device.count_copy(to);
         self.copy("copy from the device", |memory| {
             to.copy_from_slice(&memory[range(from, to.len())]);
         })

@@ -3,6 +3,8 @@
 #[path = "devices/accelerators.rs"]
 mod accelerators;
 mod common;
+#[path = "devices/copies.rs"]
+mod copies;
 
 use common::*;
 use std::sync::Mutex;

@@ -27,6 +27,7 @@ fn accelerator(memory_bytes: u64, streams: usize, faults: HostFaults) -> Acceler
         device: Arc::new(device) as Arc<dyn Device>,
         memory_bytes,
         streams,
+        pin: true,
     }
 }
 

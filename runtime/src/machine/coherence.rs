@@ -207,6 +207,8 @@ pub struct LinkStats {
     pub written_back_bytes: u64,
     /// Replicas that were dropped because the memory was full.
     pub evictions: u64,
+    /// Bytes of the host's memory that were page-locked for copies to and from it.
+    pub pinned_bytes: u64,
     /// Bytes of buffers that nobody had written: they were not brought, but began there as zeros.
     pub cleared_bytes: u64,
 }
@@ -509,7 +511,16 @@ impl<'r> Coherence<'r> {
     /// By device.
     pub(super) fn stats(&self) -> Vec<LinkStats> {
         let state = lock(&self.state);
-        state.links.iter().map(|link| link.stats).collect()
+        let sides = state.links.iter().zip(&self.devices);
+        sides
+            .map(|(link, side)| LinkStats {
+                pinned_bytes: match side {
+                    Side::Real(real) => real.pinned_bytes(),
+                    Side::Emulated(_) => 0,
+                },
+                ..link.stats
+            })
+            .collect()
     }
 
     fn side(&self, node: MemoryNode) -> &Side {

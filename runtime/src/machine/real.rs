@@ -10,8 +10,8 @@
 use super::coherence::Event;
 use crate::observer::{TransferKind, TransferRecord};
 use crate::spec::Handle;
-use crate::store::{MemoryNode, SharedStore};
-use crate::sync::{AtomicU64, Mutex, Ordering, lock};
+use crate::store::{MemoryNode, Pinning, SharedStore};
+use crate::sync::{AtomicBool, AtomicU64, Mutex, Ordering, lock};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Condvar, Mutex as StdMutex, PoisonError};
@@ -29,6 +29,8 @@ pub struct Accelerator {
     pub memory_bytes: u64,
     /// Workers that it has, one stream each: so many tasks run on it at the same time.
     pub streams: usize,
+    /// Whether large buffers on the host are page-locked when they are copied for the second time.
+    pub pin: bool,
 }
 
 /// What a link is taken for before anything went over it: PCI Express of the third generation.
@@ -56,6 +58,9 @@ pub(super) struct RealNode {
     rate: AtomicU64,
     /// What the two threads have done.
     done: Mutex<Vec<Event>>,
+    /// Whether buffers on the host are page-locked; not any more after a refusal.
+    pins: AtomicBool,
+    pinned_bytes: AtomicU64,
 }
 
 /// A block of a device's memory; free again when the last who uses it has let go.
@@ -150,6 +155,7 @@ impl RealNode {
             device,
             memory_bytes,
             streams,
+            pin,
         } = accelerator;
         let needed = Arena::rounded(scratch_bytes).saturating_mul(*streams as u64);
         if needed >= *memory_bytes {
@@ -178,6 +184,8 @@ impl RealNode {
             receivers: Mutex::new(vec![to_device, to_host]),
             rate: AtomicU64::new(FIRST_BYTES_PER_NS.to_bits()),
             done: Mutex::default(),
+            pins: AtomicBool::new(*pin),
+            pinned_bytes: AtomicU64::new(0),
         };
         let rooms = (0..*streams).map(|_| node.take(scratch_bytes).expect("it was counted"));
         node.scratch = rooms.collect();
@@ -291,6 +299,11 @@ impl RealNode {
         }
     }
 
+    /// Bytes of the host that were page-locked for this device.
+    pub(super) fn pinned_bytes(&self) -> u64 {
+        self.pinned_bytes.load(Ordering::Relaxed)
+    }
+
     /// What has moved since the last call.
     pub(super) fn take_events(&self) -> Vec<Event> {
         std::mem::take(&mut *lock(&self.done))
@@ -337,6 +350,16 @@ impl RealNode {
             } => (handle, from, to, kind, ticks),
         };
         let host = store.on(MemoryNode::HOST);
+        if self.pins.load(Ordering::Relaxed) {
+            match host.pin(handle, &*self.device) {
+                Pinning::None => {}
+                Pinning::Pinned(bytes) => {
+                    self.pinned_bytes.fetch_add(bytes as u64, Ordering::Relaxed);
+                }
+                // Whoever refuses one refuses the next: a limit of the system, mostly.
+                Pinning::Refused => self.pins.store(false, Ordering::Relaxed),
+            }
+        }
         let begin = Instant::now();
         let bytes = if from == MemoryNode::HOST {
             let source = host.read::<u8>(handle);

@@ -32,6 +32,7 @@ pub use buffers::{ReadBuffer, ScatterBuffer, WriteBuffer};
 pub use pool::Allocations;
 
 pub(crate) use account::Change;
+pub(crate) use block::Pinning;
 pub(crate) use shared::SharedStore;
 
 use crate::spec::Handle;
@@ -269,6 +270,16 @@ impl DataStore {
             slot.content = AtomicU32::new(WRITTEN);
         }
         SharedStore::new(self)
+    }
+
+    /// Page-locked memory is given back to the system's care: a run with devices is over.
+    pub(crate) fn unpin(&mut self) {
+        for slot in &mut self.slots {
+            if let Some(replica) = slot.replica.get_mut() {
+                replica.block.unpin();
+            }
+        }
+        self.pool.each(Block::unpin);
     }
 
     fn slot_mut(&mut self, handle: Handle) -> &mut Option<Replica> {

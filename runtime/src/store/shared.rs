@@ -4,7 +4,7 @@
 //! code (see `mod.rs`).
 
 use super::account::Change;
-use super::block::Block;
+use super::block::{Block, Pinning};
 use super::buffers::Held;
 use super::claim::Mode;
 use super::pool;
@@ -15,6 +15,7 @@ use super::{
 use crate::spec::Handle;
 use crate::sync::Ordering;
 use bytemuck::Pod;
+use treeqr_devices::Device;
 
 /// A store that a run has borrowed, seen from one memory node; copies are the same borrow. It is made from an exclusive borrow, so for `'s` nobody
 /// else can reach the store, and `DataStore::get` must not be called in this file.
@@ -139,6 +140,19 @@ impl<'s> SharedStore<'s> {
             start,
             len,
         }
+    }
+
+    /// Before a copy between the buffer of `handle` and `device`: page-locks it if that pays.
+    pub(crate) fn pin(&self, handle: Handle, device: &dyn Device) -> Pinning {
+        let slot = &self.slots[handle.0 as usize];
+        if !slot.claim.try_claim(Mode::Shared) {
+            conflict(handle, Mode::Shared);
+        }
+        // SAFETY: as in `hold`: under the claim nobody replaces or drops the replica, and the reference ends before the claim.
+        let replica = unsafe { &*slot.replica.get() }.as_ref();
+        let done = replica.map_or(Pinning::None, |replica| replica.block.pin(device));
+        slot.claim.release(Mode::Shared);
+        done
     }
 
     /// Gives `handle` a buffer of `bytes` bytes; `change` hears of what was freed and allocated.

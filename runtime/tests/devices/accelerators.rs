@@ -162,6 +162,7 @@ fn go(entry: &'static SchedulerEntry, seed: u64, machine: &Machine) -> Result<Ru
             device: Arc::new(device) as Arc<dyn Device>,
             memory_bytes: machine.memory_bytes,
             streams: machine.streams,
+            pin: true,
         }
     };
     let config = Config {
