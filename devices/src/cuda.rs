@@ -19,6 +19,7 @@ use crate::command::{Arg, Gemm, Launch, ScalarKind};
 use crate::device::{Device, DeviceError, ErrorKind, Memory, Pinned, Stream};
 use cudarc::cublas::{result as blas, sys as blas_sys};
 use cudarc::driver::{result as driver, sys};
+use std::any::Any;
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::{CString, c_int, c_void};
 use std::fmt::{self, Display};
@@ -331,6 +332,29 @@ impl Device for Cuda {
         }
     }
 
+    fn can_access_peer(&self, other: &dyn Device) -> bool {
+        let Some(other) = other.as_any().downcast_ref::<Cuda>() else {
+            return false;
+        };
+        let (here, there) = (&*self.context, &*other.context);
+        let mut can: c_int = 0;
+        // SAFETY: writes one integer; both are devices of the driver.
+        let asked = unsafe { sys::cuDeviceCanAccessPeer(&mut can, here.device, there.device) };
+        if asked.result().is_err() || can == 0 || here.enter().is_err() {
+            return false;
+        }
+        // SAFETY: the context lives as long as `other`, and so do its addresses, which are all that a copy takes from it.
+        let enabled = unsafe { sys::cuCtxEnablePeerAccess(there.context, 0) };
+        matches!(
+            enabled,
+            sys::CUresult::CUDA_SUCCESS | sys::CUresult::CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED
+        )
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
     fn pin(&self, address: usize, bytes: usize) -> Result<Box<dyn Pinned>, DeviceError> {
         self.context.enter()?;
         let flags = sys::CU_MEMHOSTREGISTER_PORTABLE;
@@ -568,6 +592,27 @@ impl Stream for CudaStream {
         }
         self.prepare_chunks()?;
         let done = self.download_chunks(from, to);
+        self.settle(done)
+    }
+
+    fn copy_peer(
+        &mut self,
+        other: &dyn Device,
+        from: u64,
+        to: u64,
+        bytes: u64,
+    ) -> Result<(), DeviceError> {
+        let doing = "copy from a peer";
+        let Some(other) = other.as_any().downcast_ref::<Cuda>() else {
+            return Err(self.context.error(doing, "it is no CUDA device"));
+        };
+        self.context.enter()?;
+        let (here, there) = (self.context.context, other.context.context);
+        // SAFETY: contexts that live as long as the two devices; addresses of theirs, see above; waited for before it returns.
+        let copied = unsafe {
+            driver::memcpy_peer_async(here, to, there, from, bytes as usize, self.stream)
+        };
+        let done = self.context.driver(doing, copied);
         self.settle(done)
     }
 

@@ -3,6 +3,7 @@
 //! Takes addresses and bytes; knows no task and no kernel. An address is a number that only the device understands.
 
 use crate::command::{Gemm, Launch};
+use std::any::Any;
 use std::fmt;
 use std::time::Duration;
 
@@ -34,6 +35,12 @@ pub trait Device: Send + Sync + fmt::Debug {
     /// If the system or the device refuses; copies still work.
     fn pin(&self, address: usize, bytes: usize) -> Result<Box<dyn Pinned>, DeviceError>;
 
+    /// Whether streams of this device copy from `other` without the host.
+    fn can_access_peer(&self, other: &dyn Device) -> bool;
+
+    /// Itself, for devices of its own kind.
+    fn as_any(&self) -> &dyn Any;
+
     /// A new stream.
     ///
     /// # Errors
@@ -58,6 +65,18 @@ pub trait Stream: Send {
     /// # Errors
     /// If the device fails.
     fn download(&mut self, from: u64, to: &mut [u8]) -> Result<(), DeviceError>;
+
+    /// Copies `bytes` bytes of another device, of which `can_access_peer` is true, to this one; done when it returns.
+    ///
+    /// # Errors
+    /// If one of them fails.
+    fn copy_peer(
+        &mut self,
+        other: &dyn Device,
+        from: u64,
+        to: u64,
+        bytes: u64,
+    ) -> Result<(), DeviceError>;
 
     /// Writes zeros to `bytes` bytes at `to`; done when it returns.
     ///

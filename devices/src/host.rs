@@ -9,6 +9,7 @@
 
 use crate::command::{Gemm, Launch};
 use crate::device::{Device, DeviceError, ErrorKind, Memory, Pinned, Stream};
+use std::any::Any;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -32,7 +33,7 @@ pub trait Interpreter: Send + Sync {
     fn gemm(&self, gemm: &Gemm, memory: &mut [u8], base: u64);
 }
 
-/// What goes wrong on purpose; counted over all streams of the device, from 0.
+/// What goes wrong on purpose, counted over all streams of the device, from 0; and what tells devices apart.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct HostFaults {
     /// This launch or product is refused.
@@ -51,6 +52,8 @@ pub struct HostFaults {
     pub delay: Duration,
     /// For the pauses.
     pub seed: u64,
+    /// Devices with the same number copy from each other; with 0, from nobody.
+    pub peers: u32,
 }
 
 /// What was page-locked, and the copies that it served.
@@ -219,6 +222,16 @@ impl Device for HostDevice {
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
         *memory = Vec::new();
+    }
+
+    fn can_access_peer(&self, other: &dyn Device) -> bool {
+        let group = self.inner.faults.peers;
+        let other = other.as_any().downcast_ref::<HostDevice>();
+        other.is_some_and(|other| group > 0 && other.inner.faults.peers == group)
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
     }
 
     fn pin(&self, address: usize, bytes: usize) -> Result<Box<dyn Pinned>, DeviceError> {
@@ -396,6 +409,26 @@ impl Stream for HostStream {
         self.device.count_copy(to);
         self.copy("copy from the device", |memory| {
             to.copy_from_slice(&memory[range(from, to.len())]);
+        })
+    }
+
+    fn copy_peer(
+        &mut self,
+        other: &dyn Device,
+        from: u64,
+        to: u64,
+        bytes: u64,
+    ) -> Result<(), DeviceError> {
+        let doing = "copy from a peer";
+        let other = match other.as_any().downcast_ref::<HostDevice>() {
+            Some(other) if self.device.faults.peers > 0 => &other.inner,
+            _ => return Err(self.device.error(doing, "it is no peer")),
+        };
+        other.check(doing)?;
+        // One memory after the other: two devices may copy from each other.
+        let taken = other.with_memory(|memory| memory[range(from, bytes as usize)].to_vec());
+        self.copy(doing, |memory| {
+            memory[range(to, taken.len())].copy_from_slice(&taken);
         })
     }
 

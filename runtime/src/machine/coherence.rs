@@ -3,14 +3,15 @@
 //! Takes tasks that are about to run somewhere, or will be; copies bytes between the nodes of the store. Knows no policy
 //! and no speed of a worker. Only runs with devices have one of these.
 //!
-//! A replica on a node is in one of three states:
+//! A replica on a node is in one of three states (of several that are Shared one may be the host's, or none):
 //!
 //! ```text
 //!   Invalid   absent or out of date
 //!   Shared    valid; so are others
 //!   Owner     the only valid one: it is written back before it is dropped
 //!
-//!   a task reads on n         n Invalid: copied from the host, where the owner's bytes come first;    both Shared
+//!   a task reads on n         n Invalid: copied from the host, where a device's bytes come first;     both Shared
+//!                             or from that device, if the two are peers
 //!   it writes all of it       n gets room, nothing is copied;                     then as in the next line
 //!   it writes (or scatters)   n becomes Owner, all others Invalid, their room is free at once
 //!   n is full                 the replica that was used longest ago and that no task holds is dropped; an Owner is copied
@@ -199,6 +200,8 @@ pub struct LinkStats {
     pub peak_bytes: u64,
     /// Bytes that came because a task needed them.
     pub fetched_bytes: u64,
+    /// Bytes that came from another device, without the host.
+    pub peer_bytes: u64,
     /// Bytes that came ahead of their task.
     pub prefetched_bytes: u64,
     /// Bytes that left because somebody else needed them.
@@ -416,8 +419,10 @@ impl<'r> Coherence<'r> {
             } else if let (true, Some(bytes), None) =
                 (needs, work.size(handle), work.untouched(handle))
             {
-                if let Some(owner) = work.owner_device(handle) {
-                    total += self.side(owner).transfer_ns(bytes);
+                let holder = work.holder(handle, node);
+                let by_host = !holder.is_some_and(|other| work.are_peers(node, other));
+                if let (Some(other), true) = (holder, by_host) {
+                    total += self.side(other).transfer_ns(bytes);
                 }
                 if node != MemoryNode::HOST {
                     total += self.side(node).transfer_ns(bytes);
@@ -558,10 +563,21 @@ impl Work<'_, '_> {
         self.all.store.len(handle).map(|bytes| bytes as u64)
     }
 
-    /// The device that has the only valid replica.
-    fn owner_device(&mut self, handle: Handle) -> Option<MemoryNode> {
+    /// Where `node` gets the bytes of `handle` from if the host does not have them: from a peer if one does.
+    fn holder(&mut self, handle: Handle, node: MemoryNode) -> Option<MemoryNode> {
+        if self.at(handle, MemoryNode::HOST).validity != Validity::Invalid {
+            return None;
+        }
         let devices = (1..self.state.nodes as u16).map(MemoryNode);
-        { devices }.find(|&node| self.at(handle, node).validity == Validity::Owner)
+        let valid = devices.filter(|&other| self.at(handle, other).validity != Validity::Invalid);
+        let valid: SmallVec<[MemoryNode; 8]> = valid.collect();
+        let peer = valid.iter().find(|&&other| self.are_peers(node, other));
+        peer.or(valid.first()).copied()
+    }
+
+    /// Whether bytes go to `node` from `other` without the host.
+    fn are_peers(&self, node: MemoryNode, other: MemoryNode) -> bool {
+        self.all.real(node).is_some_and(|real| real.is_peer(other))
     }
 
     /// Whether a task on another node uses `handle`.
@@ -605,8 +621,12 @@ impl Work<'_, '_> {
                 self.begin_untouched(handle, node, fill, bytes);
                 return Ok(());
             }
-            if let Some(owner) = self.owner_device(handle) {
-                self.transfer(handle, owner, MemoryNode::HOST, TransferKind::Return);
+            if let Some(holder) = self.holder(handle, node) {
+                if self.are_peers(node, holder) {
+                    self.transfer(handle, holder, node, kind);
+                    return Ok(());
+                }
+                self.transfer(handle, holder, MemoryNode::HOST, TransferKind::Return);
             }
             if node != MemoryNode::HOST {
                 self.transfer(handle, MemoryNode::HOST, node, kind);
@@ -695,7 +715,7 @@ impl Work<'_, '_> {
 
     fn transfer(&mut self, handle: Handle, from: MemoryNode, to: MemoryNode, kind: TransferKind) {
         let all = self.all;
-        let device = if from == MemoryNode::HOST { to } else { from };
+        let device = if to == MemoryNode::HOST { from } else { to };
         if let Some(real) = all.real(device) {
             return self.transfer_real(real, handle, from, to, kind);
         }

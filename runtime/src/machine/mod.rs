@@ -122,9 +122,16 @@ impl<'r> Machine<'r> {
         let sides: Vec<Side> = match real {
             true => {
                 let scratch_bytes = app.device_scratch_bytes();
-                let nodes = config.accelerators.iter();
-                let nodes =
-                    nodes.map(|a| Ok(Side::Real(Box::new(RealNode::new(a, scratch_bytes)?))));
+                let all: Vec<_> = config
+                    .accelerators
+                    .iter()
+                    .map(|a| a.device.clone())
+                    .collect();
+                let nodes = config.accelerators.iter().map(|accelerator| {
+                    let mut node = RealNode::new(accelerator, scratch_bytes)?;
+                    node.meet(&all);
+                    Ok(Side::Real(Box::new(node)))
+                });
                 nodes.collect::<Result<_, DeviceError>>()?
             }
             false => config.devices.iter().cloned().map(Side::Emulated).collect(),

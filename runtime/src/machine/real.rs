@@ -60,6 +60,8 @@ pub(super) struct RealNode {
     done: Mutex<Vec<Event>>,
     /// Whether buffers on the host are page-locked; not any more after a refusal.
     pins: AtomicBool,
+    /// By device of the run.
+    peers: Vec<bool>,
     pinned_bytes: AtomicU64,
 }
 
@@ -134,6 +136,12 @@ pub(super) struct Job {
     transfer: Arc<Transfer>,
 }
 
+/// A room of another device that can be read without the host.
+pub(super) struct Peer {
+    device: Arc<dyn Device>,
+    room: Arc<Room>,
+}
+
 enum What {
     /// Bytes of a handle between the host and the room, and when they were asked for.
     Move {
@@ -142,6 +150,8 @@ enum What {
         to: MemoryNode,
         kind: TransferKind,
         ticks: u64,
+        /// If they come from another device: where they lie there.
+        peer: Option<Peer>,
     },
     /// Zeros into the room.
     Clear,
@@ -185,6 +195,7 @@ impl RealNode {
             rate: AtomicU64::new(FIRST_BYTES_PER_NS.to_bits()),
             done: Mutex::default(),
             pins: AtomicBool::new(*pin),
+            peers: Vec::new(),
             pinned_bytes: AtomicU64::new(0),
         };
         let rooms = (0..*streams).map(|_| node.take(scratch_bytes).expect("it was counted"));
@@ -227,12 +238,34 @@ impl RealNode {
         LATENCY_NS + bytes as f64 / f64::from_bits(self.rate.load(Ordering::Relaxed))
     }
 
-    /// Asks for a transfer between the host and `room`, after another.
+    /// Which of all devices of the run this one copies from without the host, by their places.
+    pub(super) fn meet(&mut self, all: &[Arc<dyn Device>]) {
+        let is_peer = |other: &Arc<dyn Device>| {
+            !Arc::ptr_eq(other, &self.device) && self.device.can_access_peer(&**other)
+        };
+        self.peers = all.iter().map(is_peer).collect();
+    }
+
+    /// Whether it copies from the device of node `other` without the host.
+    pub(super) fn is_peer(&self, other: MemoryNode) -> bool {
+        let place = usize::from(other.0).checked_sub(1);
+        place.is_some_and(|place| self.peers.get(place) == Some(&true))
+    }
+
+    /// What a peer needs to know to read `room`, one of this device.
+    pub(super) fn as_peer(&self, room: Arc<Room>) -> Peer {
+        Peer {
+            device: self.device.clone(),
+            room,
+        }
+    }
+
+    /// Asks for a transfer between the host, or a peer, and `room`, after another.
     pub(super) fn begin(
         &self,
         (handle, kind): (Handle, TransferKind),
         (from, to): (MemoryNode, MemoryNode),
-        room: Arc<Room>,
+        (room, peer): (Arc<Room>, Option<Peer>),
         after: Option<Arc<Transfer>>,
         ticks: u64,
     ) -> Arc<Transfer> {
@@ -242,11 +275,12 @@ impl RealNode {
             to,
             kind,
             ticks,
+            peer,
         };
-        let queue = if from == MemoryNode::HOST {
-            &self.up
-        } else {
+        let queue = if to == MemoryNode::HOST {
             &self.down
+        } else {
+            &self.up
         };
         self.ask(queue, what, room, after)
     }
@@ -320,8 +354,13 @@ impl RealNode {
                 Err(self.error(&crate::error::panic_message(&*payload)))
             });
             // First the room, so that who has waited finds it free.
-            let Job { room, transfer, .. } = job;
-            drop(room);
+            let Job {
+                room,
+                what,
+                transfer,
+                ..
+            } = job;
+            drop((room, what));
             transfer.end(outcome);
         }
     }
@@ -339,7 +378,7 @@ impl RealNode {
             Some(stream) => stream,
             None => stream.insert(self.device.stream()?),
         };
-        let (handle, from, to, kind, ticks) = match job.what {
+        let (handle, from, to, kind, ticks, peer) = match &job.what {
             What::Clear => return stream.clear(job.room.address, job.room.bytes),
             What::Move {
                 handle,
@@ -347,10 +386,11 @@ impl RealNode {
                 to,
                 kind,
                 ticks,
-            } => (handle, from, to, kind, ticks),
+                peer,
+            } => (*handle, *from, *to, *kind, *ticks, peer),
         };
         let host = store.on(MemoryNode::HOST);
-        if self.pins.load(Ordering::Relaxed) {
+        if peer.is_none() && self.pins.load(Ordering::Relaxed) {
             match host.pin(handle, &*self.device) {
                 Pinning::None => {}
                 Pinning::Pinned(bytes) => {
@@ -361,7 +401,11 @@ impl RealNode {
             }
         }
         let begin = Instant::now();
-        let bytes = if from == MemoryNode::HOST {
+        let bytes = if let Some(Peer { device, room }) = peer {
+            let bytes = room.bytes;
+            stream.copy_peer(&**device, room.address, job.room.address, bytes)?;
+            bytes
+        } else if from == MemoryNode::HOST {
             let source = host.read::<u8>(handle);
             stream.upload(&source, job.room.address)?;
             source.len() as u64
@@ -371,7 +415,7 @@ impl RealNode {
             target.len() as u64
         };
         let duration = begin.elapsed();
-        if bytes >= TELLING_BYTES {
+        if bytes >= TELLING_BYTES && peer.is_none() {
             let seen = bytes as f64 / (duration.as_nanos() as f64).max(1.0);
             let rate = f64::from_bits(self.rate.load(Ordering::Relaxed));
             self.rate

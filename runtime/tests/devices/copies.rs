@@ -205,6 +205,12 @@ impl Device for Watched {
     fn give_back(&self, address: u64) {
         self.0.give_back(address);
     }
+    fn can_access_peer(&self, _: &dyn Device) -> bool {
+        false
+    }
+    fn as_any(&self) -> &dyn std::any::Any {
+        self
+    }
     fn pin(&self, address: usize, bytes: usize) -> Result<Box<dyn Pinned>, DeviceError> {
         Ok(Box::new(Range {
             ends: self.1.0.clone(),
@@ -238,4 +244,115 @@ fn a_range_is_given_back_before_its_mapping_goes() {
     .unwrap();
     // Those that the pool has kept were given back at the end of the run, the others when they went.
     assert_eq!(*seen.lock().unwrap(), [true; 4]);
+}
+
+/// A policy for tests: parameter 1 of a task names its worker.
+static PLACED: SchedulerEntry = SchedulerEntry {
+    name: "placed",
+    about: "every task where its parameter says",
+    uses_models: false,
+    create: |_| Box::new(Placed(Mutex::default())),
+};
+
+struct Placed(Mutex<Vec<ReadyTask>>);
+
+impl Scheduler for Placed {
+    fn push(&self, task: ReadyTask, _: Option<WorkerId>) -> Wake {
+        let worker = task.spec().params[1] as usize;
+        self.0.lock().unwrap().push(task);
+        Wake::Only(worker)
+    }
+    fn pop(&self, worker: WorkerId) -> Option<ReadyTask> {
+        let mut tasks = self.0.lock().unwrap();
+        let mine = |task: &ReadyTask| task.spec().params[1] as usize == worker;
+        let at = tasks.iter().position(mine)?;
+        Some(tasks.remove(at))
+    }
+    fn queued(&self) -> usize {
+        self.0.lock().unwrap().len()
+    }
+}
+
+/// Transfers by their ends.
+#[derive(Default)]
+struct Ways(Mutex<Vec<(u16, u16, u64)>>);
+
+struct Way<'w>(&'w Ways);
+
+impl Observer for &'static Ways {
+    type Track = Way<'static>;
+    fn attach(&self, _: Lane) -> Way<'static> {
+        Way(self)
+    }
+    fn detach(&self, _: Way<'static>) {}
+    fn clock(&self) -> u64 {
+        0
+    }
+}
+
+impl Track for Way<'_> {
+    fn submitted(&mut self, _: TaskId, _: &TaskSpec, _: u64) {}
+    fn task(&mut self, _: &TaskRecord) {}
+    fn memory(&mut self, _: &MemoryRecord) {}
+    fn state(&mut self, _: &StateRecord) {}
+    fn transfer(&mut self, record: &TransferRecord) {
+        let way = (record.from.0, record.to.0, record.bytes);
+        self.0.0.lock().unwrap().push(way);
+    }
+}
+
+/// One buffer that goes round: host, first device, second, first, host. Between peers it takes one copy a step, else two.
+#[test]
+fn peers_copy_from_each_other() {
+    const BYTES: u64 = 8 * LARGE as u64;
+    let go = |groups: [u32; 2]| {
+        let device = |d: usize| Accelerator {
+            name: format!("host{d}"),
+            device: Arc::new(HostDevice::new(
+                &format!("host{d}"),
+                8 << 20,
+                Arc::new(Turns),
+                HostFaults {
+                    peers: groups[d],
+                    ..HostFaults::default()
+                },
+            )),
+            memory_bytes: 4 << 20,
+            streams: 1,
+            pin: false,
+        };
+        let config = Config {
+            accelerators: vec![device(0), device(1)],
+            ..config(&PLACED, 1)
+        };
+        let ways: &'static Ways = Box::leak(Box::default());
+        let mut store = DataStore::new(1);
+        let (_, stats) = run(&config, &Turns, &mut store, &ways, |s| {
+            let steps = [(TAKE, 0), (ON_DEVICE, 1), (ON_DEVICE, 2), (ON_DEVICE, 1)];
+            for (codelet, worker) in steps.into_iter().chain([(ON_HOST, 0)]) {
+                s.submit(task(codelet, 0, 0).params([0, worker, 0, 0, 0, 0]))?;
+            }
+            Ok(())
+        })
+        .unwrap();
+        let words = store.get_as::<u64>(Handle(0)).unwrap();
+        assert_eq!((words[0], words[1], words[LARGE - 1]), (104, 100, 104));
+        let mut ways = std::mem::take(&mut *ways.0.lock().unwrap());
+        ways.sort_unstable();
+        let links: Vec<LinkStats> = stats.devices.iter().map(|d| d.link).collect();
+        (ways, links)
+    };
+    let (ways, links) = go([3, 3]);
+    let expected = [(0, 1), (1, 0), (1, 2), (2, 1)];
+    assert_eq!(ways, expected.map(|(from, to)| (from, to, BYTES)));
+    let told = links
+        .iter()
+        .map(|l| (l.fetched_bytes, l.returned_bytes, l.peer_bytes));
+    assert!(told.eq([(BYTES, BYTES, BYTES), (0, 0, BYTES)]), "{links:?}");
+    for strangers in [[0, 0], [1, 2]] {
+        let (ways, links) = go(strangers);
+        let expected = [(0, 1), (0, 1), (0, 2), (1, 0), (1, 0), (2, 0)];
+        assert_eq!(ways, expected.map(|(from, to)| (from, to, BYTES)));
+        assert!(links.iter().all(|link| link.peer_bytes == 0));
+    }
 }
