@@ -16,7 +16,7 @@
 //!   place that makes them, and tests run the same lists with the same sources compiled for the host.
 
 use crate::command::{Arg, Gemm, Launch, ScalarKind};
-use crate::device::{Device, DeviceError, ErrorKind, Memory, Pinned, Stream};
+use crate::device::{Device, DeviceError, ErrorKind, Memory, Pinned, Span, Stream};
 use cudarc::cublas::{result as blas, sys as blas_sys};
 use cudarc::driver::{result as driver, sys};
 use std::any::Any;
@@ -379,6 +379,11 @@ struct CudaStream {
     stream: sys::CUstream,
     begin: sys::CUevent,
     end: sys::CUevent,
+    /// The event of the last reading of its clock, what it showed, and the event for the next one. Times are counted from the last
+    /// reading, since the driver gives them as single precision.
+    origin: sys::CUevent,
+    origin_ns: f64,
+    next: sys::CUevent,
     chunks: Vec<Chunk>,
     lists: Option<Lists>,
     handle: Option<blas_sys::cublasHandle_t>,
@@ -413,6 +418,9 @@ impl CudaStream {
             stream,
             begin: std::ptr::null_mut(),
             end: std::ptr::null_mut(),
+            origin: std::ptr::null_mut(),
+            origin_ns: 0.0,
+            next: std::ptr::null_mut(),
             chunks: Vec::new(),
             lists: None,
             handle: None,
@@ -420,6 +428,9 @@ impl CudaStream {
         };
         made.begin = made.event(doing)?;
         made.end = made.event(doing)?;
+        made.origin = made.event(doing)?;
+        made.next = made.event(doing)?;
+        made.record(made.origin)?;
         Ok(made)
     }
 
@@ -432,6 +443,14 @@ impl CudaStream {
         // SAFETY: event and stream are of `self`.
         let recorded = unsafe { driver::event::record(event, self.stream) };
         self.context.driver("record an event", recorded)
+    }
+
+    /// What its clock showed at an event, which has passed as the last reading has.
+    fn shown_ns(&self, event: sys::CUevent) -> Result<f64, DeviceError> {
+        // SAFETY: both events are of `self`; the driver says so if one was never recorded.
+        let ms = unsafe { driver::event::elapsed(self.origin, event) };
+        let ms = self.context.driver("measure", ms)?;
+        Ok(self.origin_ns + f64::from(ms.max(0.0)) * 1e6)
     }
 
     /// Awake at first, then asleep.
@@ -641,6 +660,15 @@ impl Stream for CudaStream {
         Ok(())
     }
 
+    fn now(&mut self) -> Result<u64, DeviceError> {
+        self.context.enter()?;
+        self.record(self.next)?;
+        self.wait(self.next)?;
+        self.origin_ns = self.shown_ns(self.next)?;
+        std::mem::swap(&mut self.origin, &mut self.next);
+        Ok(self.origin_ns as u64)
+    }
+
     fn begin(&mut self) -> Result<(), DeviceError> {
         self.context.enter()?;
         self.record(self.begin)
@@ -739,17 +767,18 @@ impl Stream for CudaStream {
         self.context.blas("multiply matrices", status.result())
     }
 
-    fn finish(&mut self) -> Result<Duration, DeviceError> {
+    fn finish(&mut self) -> Result<Span, DeviceError> {
         self.context.enter()?;
         self.record(self.end)?;
         self.wait(self.end)?;
         if let Some(lists) = &mut self.lists {
             lists.used = 0;
         }
-        // SAFETY: both events are of `self` and have passed, unless `begin` was never recorded, which the driver says.
-        let ms = unsafe { driver::event::elapsed(self.begin, self.end) };
-        let ms = self.context.driver("measure", ms)?;
-        Ok(Duration::from_secs_f64(f64::from(ms.max(0.0)) / 1e3))
+        let (begin, end) = (self.shown_ns(self.begin)?, self.shown_ns(self.end)?);
+        Ok(Span {
+            begin_ns: begin as u64,
+            end_ns: end.max(begin) as u64,
+        })
     }
 }
 
@@ -772,7 +801,7 @@ impl Drop for CudaStream {
             if let Some(lists) = &self.lists {
                 let _ = driver::free_host(lists.start);
             }
-            for event in [self.begin, self.end] {
+            for event in [self.begin, self.end, self.origin, self.next] {
                 if !event.is_null() {
                     let _ = driver::event::destroy(event);
                 }

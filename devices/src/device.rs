@@ -91,7 +91,13 @@ pub trait Stream: Send {
     /// As [`Self::launch`].
     fn put(&mut self, from: &[u8], to: u64) -> Result<(), DeviceError>;
 
-    /// The time that `finish` gives begins here.
+    /// The device's clock, in nanoseconds since some moment of this stream's, read between the call and its return.
+    ///
+    /// # Errors
+    /// If the device fails.
+    fn now(&mut self) -> Result<u64, DeviceError>;
+
+    /// The span that `finish` gives begins here.
     ///
     /// # Errors
     /// If the device fails.
@@ -109,11 +115,27 @@ pub trait Stream: Send {
     /// As [`Self::launch`].
     fn gemm(&mut self, gemm: &Gemm) -> Result<(), DeviceError>;
 
-    /// Waits until all that was asked for is done; gives the device's own time since `begin`.
+    /// Waits until all that was asked for is done; gives the device's own times of `begin` and of the end.
     ///
     /// # Errors
     /// If any of it has failed.
-    fn finish(&mut self) -> Result<Duration, DeviceError>;
+    fn finish(&mut self) -> Result<Span, DeviceError>;
+}
+
+/// Two moments on the clock of [`Stream::now`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Span {
+    /// The first.
+    pub begin_ns: u64,
+    /// The second, not before it.
+    pub end_ns: u64,
+}
+
+impl Span {
+    /// What lies between them.
+    pub fn duration(self) -> Duration {
+        Duration::from_nanos(self.end_ns.saturating_sub(self.begin_ns))
+    }
 }
 
 /// Bytes of a device's memory.

@@ -8,7 +8,7 @@
 //! since commands of different streams run in any order.
 
 use crate::command::{Gemm, Launch};
-use crate::device::{Device, DeviceError, ErrorKind, Memory, Pinned, Stream};
+use crate::device::{Device, DeviceError, ErrorKind, Memory, Pinned, Span, Stream};
 use std::any::Any;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -54,6 +54,10 @@ pub struct HostFaults {
     pub seed: u64,
     /// Devices with the same number copy from each other; with 0, from nobody.
     pub peers: u32,
+    /// What its clock is from the beginning, in nanoseconds.
+    pub clock_ns: u64,
+    /// The part by which its clock runs fast, and how much more of that a second.
+    pub clock_drift: (f64, f64),
 }
 
 /// What was page-locked, and the copies that it served.
@@ -92,6 +96,8 @@ struct Inner {
     /// Page-locked ranges: end by start.
     ranges: Mutex<BTreeMap<usize, usize>>,
     pins: Mutex<PinCounts>,
+    since: Instant,
+    spans: Mutex<Vec<(Instant, Instant)>>,
 }
 
 /// A range that is page-locked, as far as this device knows.
@@ -134,8 +140,15 @@ impl HostDevice {
                 lost: AtomicBool::new(false),
                 ranges: Mutex::default(),
                 pins: Mutex::default(),
+                since: Instant::now(),
+                spans: Mutex::default(),
             }),
         }
+    }
+
+    /// When the work that streams have finished began and ended in truth, whatever its clock says, in the order of the ends.
+    pub fn true_spans(&self) -> Vec<(Instant, Instant)> {
+        locked(&self.inner.spans).clone()
     }
 
     /// What it has page-locked so far.
@@ -164,6 +177,14 @@ impl Inner {
             true => Err(self.error(doing, "the device is lost")),
             false => Ok(()),
         }
+    }
+
+    /// What its clock shows at a moment.
+    fn clock(&self, at: Instant) -> u64 {
+        let seconds = at.saturating_duration_since(self.since).as_secs_f64();
+        let (fast, faster) = self.faults.clock_drift;
+        let shown = seconds * (1.0 + fast + 0.5 * faster * seconds);
+        self.faults.clock_ns + (shown * 1e9) as u64
     }
 
     /// Counts a copy from or to the host's `bytes`.
@@ -278,7 +299,8 @@ enum Work {
     Launch(Launch),
     Gemm(Gemm),
     Put(Vec<u8>, u64),
-    Finish(Sender<Result<Duration, DeviceError>>),
+    Now(Sender<Result<u64, DeviceError>>),
+    Finish(Sender<Result<Span, DeviceError>>),
 }
 
 /// The thread behind a stream.
@@ -313,11 +335,22 @@ impl Runner {
             Work::Put(from, to) => self.compute(|device| {
                 device.with_memory(|memory| memory[range(to, from.len())].copy_from_slice(&from));
             }),
+            Work::Now(answer) => {
+                let now = self.device.clock(Instant::now());
+                let _ = answer.send(self.device.check("read its clock").map(|()| now));
+            }
             Work::Finish(answer) => {
                 let done = match (&self.failed, self.device.check("wait")) {
                     (Some(error), _) => Err(error.clone()),
                     (None, Err(error)) => Err(error),
-                    (None, Ok(())) => Ok(self.begin.elapsed()),
+                    (None, Ok(())) => {
+                        let end = Instant::now();
+                        locked(&self.device.spans).push((self.begin, end));
+                        Ok(Span {
+                            begin_ns: self.device.clock(self.begin),
+                            end_ns: self.device.clock(end),
+                        })
+                    }
                 };
                 // Who asked may be gone.
                 let _ = answer.send(done);
@@ -443,6 +476,13 @@ impl Stream for HostStream {
         self.send("copy a list", Work::Put(from.to_vec(), to))
     }
 
+    fn now(&mut self) -> Result<u64, DeviceError> {
+        let (sender, receiver) = channel();
+        self.send("read its clock", Work::Now(sender))?;
+        let gone = |_| self.device.error("read its clock", "the stream has ended");
+        receiver.recv().map_err(gone)?
+    }
+
     fn begin(&mut self) -> Result<(), DeviceError> {
         self.send("begin", Work::Begin)
     }
@@ -457,7 +497,7 @@ impl Stream for HostStream {
         self.send("multiply matrices", Work::Gemm(*gemm))
     }
 
-    fn finish(&mut self) -> Result<Duration, DeviceError> {
+    fn finish(&mut self) -> Result<Span, DeviceError> {
         let (sender, receiver) = channel();
         self.send("wait", Work::Finish(sender))?;
         let gone = |_| self.device.error("wait", "the stream has ended");

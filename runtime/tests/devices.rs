@@ -2,6 +2,8 @@
 
 #[path = "devices/accelerators.rs"]
 mod accelerators;
+#[path = "devices/clocks.rs"]
+mod clocks;
 mod common;
 #[path = "devices/copies.rs"]
 mod copies;

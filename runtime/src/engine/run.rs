@@ -220,13 +220,14 @@ fn device_stats(config: &Config, machine: &Machine<'_>) -> Vec<DeviceStats> {
         .zip(machine.link_stats())
         .zip(machine.done());
     all.map(
-        |(((name, model, workers), link), (tasks, busy))| DeviceStats {
+        |(((name, model, workers), link), (tasks, busy, clock_error_ticks))| DeviceStats {
             name: name.clone(),
             emulated: model.is_none(),
             model,
             workers,
             tasks,
             busy,
+            clock_error_ticks,
             link,
         },
     )

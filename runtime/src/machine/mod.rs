@@ -23,12 +23,14 @@
 //! then it asks for kernels and waits for them. Streams are workers like others to policies and in traces; those of one device share
 //! its memory node. Time is wall time. A run has emulated devices or real ones, not both.
 
+mod clock;
 mod coherence;
 mod device;
 mod real;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use clock::{Anchor, ticks_of};
 pub(crate) use coherence::Event;
 pub use coherence::LinkStats;
 use coherence::{Coherence, Refusal, Side};
@@ -61,8 +63,8 @@ pub(crate) struct Machine<'r> {
 /// Beyond CPU workers.
 struct Devices<'r> {
     coherence: Coherence<'r>,
-    /// By device: tasks, and nanoseconds of the device's own time in them.
-    done: Vec<(AtomicU64, AtomicU64)>,
+    /// By device: tasks, nanoseconds of the device's own time in them, and the error of its clock in ticks.
+    done: Vec<(AtomicU64, AtomicU64, AtomicU64)>,
     scale: f64,
     /// Speed of each kind of worker, by codelet.
     speeds: Vec<Vec<f64>>,
@@ -243,19 +245,28 @@ impl<'r> Machine<'r> {
             wait(begin, length.mul_f64(devices.scale / speed));
             devices.coherence.release(spec, place.memory);
             if let Some(device) = usize::from(place.memory.0).checked_sub(1) {
-                let (tasks, busy_ns) = &devices.done[device];
+                let (tasks, busy_ns, _) = &devices.done[device];
                 tasks.fetch_add(1, Ordering::Relaxed);
                 busy_ns.fetch_add(length.as_nanos() as u64, Ordering::Relaxed);
             }
         }
     }
 
-    /// Tasks that each device has done, and the time that its workers spent in them.
-    pub(crate) fn done(&self) -> Vec<(u64, Duration)> {
+    /// The times of the tasks of `worker`, a stream, are off by so much at most.
+    pub(crate) fn note_clock_error(&self, worker: WorkerId, ticks: u64) {
+        let device = usize::from(self.places[worker].memory.0).checked_sub(1);
+        if let (Some(devices), Some(device)) = (&self.devices, device) {
+            devices.done[device].2.fetch_max(ticks, Ordering::Relaxed);
+        }
+    }
+
+    /// Tasks that each device has done, the time that its workers spent in them, and the error of its clock in ticks.
+    pub(crate) fn done(&self) -> Vec<(u64, Duration, u64)> {
         let devices = self.devices.iter().flat_map(|devices| &devices.done);
-        let done = devices.map(|(tasks, ns)| {
-            let ns = ns.load(Ordering::Relaxed);
-            (tasks.load(Ordering::Relaxed), Duration::from_nanos(ns))
+        let done = devices.map(|(tasks, ns, error)| {
+            let ns = Duration::from_nanos(ns.load(Ordering::Relaxed));
+            let tasks = tasks.load(Ordering::Relaxed);
+            (tasks, ns, error.load(Ordering::Relaxed))
         });
         done.collect()
     }

@@ -9,10 +9,10 @@ use treeqr_runtime::*;
 const LARGE: usize = (512 << 10) / 8;
 
 /// A buffer that is taken, counts its turns in its first and last word on the device and on the host, and is freed.
-struct Turns;
+pub struct Turns;
 
-const TAKE: u16 = 0;
-const ON_DEVICE: u16 = 1;
+pub const TAKE: u16 = 0;
+pub const ON_DEVICE: u16 = 1;
 const ON_HOST: u16 = 2;
 const FREE: u16 = 3;
 
@@ -95,7 +95,7 @@ fn with_device(device: Arc<dyn Device>, pin: bool) -> Config {
     }
 }
 
-fn task(codelet: u16, handle: u32, size: u32) -> TaskSpec {
+pub fn task(codelet: u16, handle: u32, size: u32) -> TaskSpec {
     let access = match codelet {
         TAKE | FREE => Access::Write,
         _ => Access::ReadWrite,
