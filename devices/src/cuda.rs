@@ -1,7 +1,7 @@
 //! CUDA behind the traits of `device.rs`: driver and cuBLAS by cudarc, which looks for them at run time.
 //!
-//! Takes an ordinal and the kernels as PTX; gives a [`Device`]. The only file with unsafe code here: calls of foreign functions. What
-//! they rely on:
+//! Takes an ordinal and the kernels as PTX; gives a [`Device`]. Long because it is the only file with unsafe code here: all calls of
+//! foreign functions. What they rely on:
 //!
 //! * Handles (context, modules, functions, streams, events, cuBLAS, pinned memory) live in one value that destroys them when it is
 //!   dropped, after what depends on them: everything holds the [`Context`] by an `Arc`. Every call makes the context current on its

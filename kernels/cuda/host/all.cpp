@@ -7,6 +7,8 @@
 
 #include "../assembly.cu"
 
+#include "../fronts.cu"
+
 #define OF(KERNEL, SUFFIX)                                                                                                 \
     if (!std::strcmp(name, #KERNEL "_" #SUFFIX)) {                                                                        \
         shim::run([](void **arguments) { shim::call(KERNEL##_##SUFFIX, arguments); }, blocks, threads, arguments);        \
@@ -24,5 +26,6 @@ extern "C" int run_kernel(const char *name, unsigned blocks, unsigned threads, v
     ALL(subtract)
     ALL(extend)
     ALL(place)
+    ALL(fronts)
     return 1;
 }

@@ -3,7 +3,7 @@
 //! Takes the same launches and products as a device. Nothing here is made to be fast, and nothing is shared with the sources in
 //! `kernels/cuda/`: reflectors are those of [`crate::reference`].
 
-use super::Block;
+use super::{Block, FrontShape};
 use crate::reference::{larf, larfg, larft_column};
 use crate::scalar::KernelScalar;
 use num_complex::Complex;
@@ -144,6 +144,7 @@ fn run<T: KernelScalar>(launch: &Launch, bytes: &mut [u8], base: u64) {
     match launch.kernel {
         "extend" => return extend::<T>(&mut memory, args),
         "place" => return place::<T>(&mut memory, args),
+        "fronts" => return fronts::<T>(&mut memory, args),
         _ => {}
     }
     let (a, to) = (args.block(), args.block());
@@ -282,6 +283,45 @@ fn place<T: KernelScalar>(memory: &mut Numbers<'_>, mut args: Args<'_>) {
         let x = memory.get::<T>(line(values), k, 0);
         let at = memory.index(places, k);
         memory.set(line(to), at, 0, x);
+    }
+}
+
+fn fronts<T: KernelScalar>(memory: &mut Numbers<'_>, mut args: Args<'_>) {
+    let (first, taus, stairs) = (args.address(), args.address(), args.address());
+    let (list, count) = (args.address(), args.int());
+    for f in 0..count {
+        let place = (list - memory.base) as usize + FrontShape::BYTES * f;
+        let bytes = memory.bytes[place..place + FrontShape::BYTES].try_into();
+        let shape = FrontShape::from_bytes(&bytes.expect("a shape"));
+        let behind = |address: u64, numbers: u64| address + numbers * size_of::<T>() as u64;
+        let (m, n, cols) = (shape.m as usize, shape.n as usize, shape.cols as usize);
+        let a = Block {
+            address: behind(first, shape.at),
+            ld: m,
+        };
+        let line = Block {
+            address: behind(taus, shape.tau),
+            ld: 0,
+        };
+        for j in 0..m.min(n) {
+            let rows = j + 1..memory.index(stairs, shape.stair as usize + j).max(j + 1);
+            let mut tau = T::zero();
+            if !rows.is_empty() {
+                let (mut head, mut tail) =
+                    (memory.get::<T>(a, j, j), memory.column(a, j, rows.clone()));
+                tau = larfg(&mut head, &mut tail);
+                memory.set(a, j, j, head);
+                memory.set_column(a, j, j + 1, &tail);
+                for c in j + 1..cols {
+                    let (mut head, mut column) =
+                        (memory.get(a, j, c), memory.column(a, c, rows.clone()));
+                    larf(tau.conj(), &tail, &mut head, &mut column);
+                    memory.set(a, j, c, head);
+                    memory.set_column(a, c, j + 1, &column);
+                }
+            }
+            memory.set(line, j, 0, tau);
+        }
     }
 }
 

@@ -12,6 +12,10 @@ const PANEL_THREADS: u32 = 512;
 const COPY_THREADS: u32 = 256;
 const COPY_BLOCKS: usize = 1024;
 
+/// Threads of a block that factorizes a small front, and the most blocks: each then takes several fronts.
+const FRONT_THREADS: u32 = 128;
+const FRONT_BLOCKS: usize = 4096;
+
 /// A stream and the scalar of what is asked of it.
 pub(super) struct Commands<'s> {
     stream: &'s mut dyn Stream,
@@ -163,6 +167,21 @@ impl<'s> Commands<'s> {
             Arg::Address(to),
         ];
         self.launch("place", copy_blocks(n), COPY_THREADS, args)
+    }
+
+    pub(super) fn fronts(
+        &mut self,
+        count: usize,
+        list: u64,
+        (fronts, taus, stairs): (u64, u64, u64),
+    ) -> Result<(), DeviceError> {
+        if count == 0 {
+            return Ok(());
+        }
+        let addresses = [fronts, taus, stairs, list].map(Arg::Address);
+        let args = addresses.into_iter().chain([int(count)]).collect();
+        let blocks = count.min(FRONT_BLOCKS) as u32;
+        self.launch("fronts", blocks, FRONT_THREADS, args)
     }
 
     fn copies(

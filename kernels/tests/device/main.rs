@@ -4,10 +4,12 @@
 mod assembly;
 #[path = "../common/mod.rs"]
 mod common;
+mod fronts;
 mod sources;
 
 use assembly::{check_extend, check_place};
 use common::{Rng, *};
+use fronts::{check_fronts, check_sizes};
 use proptest::prelude::*;
 use sources::Sources;
 use std::sync::Arc;
@@ -384,6 +386,18 @@ fn edges_and_tall_tiles() {
 }
 
 #[test]
+fn batches_of_fronts() {
+    check_sizes();
+    for threads in [32, 96] {
+        for on in interpreters(threads) {
+            for (count, most, seed) in [(1, 1, 1), (7, 5, 2), (3, 40, 3), (20, 12, 4)] {
+                four_scalars!(check_fronts(count, most, seed, &on));
+            }
+        }
+    }
+}
+
+#[test]
 fn blocks_of_as_many_threads_as_on_a_device() {
     let Some(sources) = Sources::new(None) else {
         return;
@@ -412,6 +426,8 @@ fn on_a_cuda_device_if_there_is_one() {
         Err(error) => return eprintln!("SKIPPED: no kernel ran on a device: {error}"),
     };
     let on = On::Device(device);
+    four_scalars!(check_fronts(2000, 12, 5, &on));
+    four_scalars!(check_fronts(50, 45, 6, &on));
     let shapes = [
         (1, 1, 1),
         (1, 5, 3),

@@ -2,7 +2,8 @@
 //!
 //! Takes a handle and its device, under the lock of all states; gives it room, or asks for a copy. Knows no task.
 
-use super::{Replica, Validity, Work};
+use super::work::Work;
+use super::{Replica, Validity};
 use crate::machine::real::{RealNode, Transfer};
 use crate::observer::TransferKind;
 use crate::spec::Handle;
