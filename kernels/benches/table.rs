@@ -6,7 +6,7 @@
 
 mod common;
 
-use common::{median, product, random, square, time};
+use common::{Aligned, median, product, random, square, time};
 use treeqr_kernels::*;
 use treeqr_matrices::{c32, c64};
 
@@ -22,11 +22,11 @@ struct Tiles<T> {
     data: Vec<T>,
     other: Vec<T>,
     /// V of `geqrt` and of `tpqrt`, and T.
-    v: [Vec<T>; 2],
-    t: [Vec<T>; 2],
-    work: [Vec<T>; 2],
-    tf: Vec<T>,
-    scratch: Vec<T>,
+    v: [Aligned<T>; 2],
+    t: [Aligned<T>; 2],
+    work: [Aligned<T>; 2],
+    tf: Aligned<T>,
+    scratch: Aligned<T>,
 }
 
 impl<T: KernelScalar> Tiles<T> {
@@ -37,7 +37,7 @@ impl<T: KernelScalar> Tiles<T> {
             tpqrt_scratch::<T>(nb, nb, ib),
             tpmqrt_scratch::<T>(nb, nb, nb, ib),
         ];
-        let zeros = |len: usize| vec![T::zero(); len];
+        let zeros = Aligned::<T>::zeros;
         let data = random::<T>(nb * nb);
         let mut other = random::<T>(nb * nb);
         for (j, column) in other.chunks_exact_mut(nb).enumerate() {
@@ -46,7 +46,7 @@ impl<T: KernelScalar> Tiles<T> {
         let mut tiles = Tiles {
             nb,
             ib,
-            work: [data.clone(), other.clone()],
+            work: [zeros(nb * nb), zeros(nb * nb)],
             v: [zeros(nb * nb), zeros(nb * nb)],
             t: [zeros(ib * nb), zeros(ib * nb)],
             tf: zeros(ib * nb),
@@ -60,20 +60,20 @@ impl<T: KernelScalar> Tiles<T> {
             MatRef::new(&tiles.work[1], nb, nb, nb),
             square(nb, &mut tiles.v[0]),
         );
-        tiles.t[0].copy_from_slice(&tiles.tf);
+        tiles.t[0] = Aligned::of(&tiles.tf);
         tiles.reset(2);
         tiles.run("tpqrt", stair);
-        tiles.v[1].copy_from_slice(&tiles.work[1]);
-        tiles.t[1].copy_from_slice(&tiles.tf);
+        tiles.v[1] = Aligned::of(&tiles.work[1]);
+        tiles.t[1] = Aligned::of(&tiles.tf);
         tiles
     }
 
     /// What a factorization overwrites, one tile or two, as it was.
     fn reset(&mut self, tiles: usize) {
         if tiles == 2 {
-            self.work[0].copy_from_slice(&self.data);
+            self.work[0][..self.data.len()].copy_from_slice(&self.data);
         }
-        self.work[1].copy_from_slice(&self.other);
+        self.work[1][..self.other.len()].copy_from_slice(&self.other);
     }
 
     fn run(&mut self, kernel: &str, stair: Stair) {

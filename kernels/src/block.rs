@@ -4,6 +4,7 @@ use crate::panel::line;
 use crate::products::Product;
 use crate::scalar::{Beta, KernelScalar};
 use crate::simd::arch;
+use crate::strips::{Strips, leading, strips_scratch};
 use crate::view::{MatMut, MatRef};
 
 /// Which of the two: Q or its adjoint.
@@ -15,15 +16,13 @@ pub enum Op {
     ConjTrans,
 }
 
-/// The leading dimension of T and W: whole cache lines.
-fn leading<T>(kb: usize) -> usize {
-    kb.next_multiple_of(line::<T>())
+/// Elements of scratch that [`apply`] needs for `kb` reflectors on `m` rows, whatever the columns.
+pub(crate) fn apply_scratch<T>(m: usize, kb: usize) -> usize {
+    leading::<T>(kb) * (kb + 2 * FEW) + strips_scratch::<T>(m, kb) + line::<T>()
 }
 
-/// Elements of scratch that [`apply`] needs for `kb` reflectors on `n` columns.
-pub(crate) fn apply_scratch<T>(kb: usize, n: usize) -> usize {
-    leading::<T>(kb) * (kb + 2 * n.next_multiple_of(4)) + line::<T>()
-}
+/// Up to so many columns a library's product is quicker, which packs none of V.
+const FEW: usize = 4;
 
 /// `[C1; C2] = op(I - [I; V] T [I; V]^H) [C1; C2]`; without C1 it is `C2 = op(I - V T V^H) C2`.
 ///
@@ -56,11 +55,23 @@ pub(crate) fn apply_here<T: KernelScalar>(
     if k == 0 || n == 0 {
         return;
     }
-    let (ld, wide) = (leading::<T>(k), n.next_multiple_of(4));
+    let ld = leading::<T>(k);
     let skip = scratch.as_ptr().align_offset(64).min(line::<T>());
-    let (factor, rest) = scratch[skip..].split_at_mut(ld * k);
-    let (w, rest) = rest.split_at_mut(ld * wide);
-    let tw = &mut rest[..ld * wide];
+    let (factor, scratch) = scratch[skip..].split_at_mut(ld * k);
+    fill_factor(op, t, factor, ld);
+    if n > FEW {
+        arch().dispatch(Strips {
+            op,
+            v,
+            factor,
+            c1,
+            c2,
+            scratch,
+        });
+        return;
+    }
+    let (w, rest) = scratch.split_at_mut(ld * FEW);
+    let tw = &mut rest[..ld * FEW];
 
     let mut beta = Beta::Zero;
     if let Some(c1) = &c1 {
@@ -71,7 +82,7 @@ pub(crate) fn apply_here<T: KernelScalar>(
     }
     let whole = MatMut::new(w, k, n, ld);
     T::gemm_adjoint(beta, whole, T::one(), v, c2.rb());
-    triangle(op, t, factor, ld, w, tw, wide);
+    triangle(op, factor, ld, k, w, tw);
     if let Some(mut c1) = c1 {
         for (j, tw) in tw.chunks_exact(ld).take(n).enumerate() {
             for (c, &x) in c1.col_mut(j).iter_mut().zip(tw) {
@@ -83,19 +94,10 @@ pub(crate) fn apply_here<T: KernelScalar>(
     T::gemm(Beta::One, c2.rb_mut(), -T::one(), v, tw);
 }
 
-/// TW = op(T) W, by strips of two lines of rows, each with the part of T that is not zero.
-fn triangle<T: KernelScalar>(
-    op: Op,
-    t: MatRef<T>,
-    factor: &mut [T],
-    ld: usize,
-    w: &[T],
-    tw: &mut [T],
-    q: usize,
-) {
-    let k = t.ncols();
+/// op(T), written out with its zeros.
+fn fill_factor<T: KernelScalar>(op: Op, t: MatRef<T>, factor: &mut [T], ld: usize) {
     factor.fill(T::zero());
-    for j in 0..k {
+    for j in 0..t.ncols() {
         for (i, &x) in t.col(j)[..=j].iter().enumerate() {
             match op {
                 Op::NoTrans => factor[j * ld + i] = x,
@@ -103,6 +105,10 @@ fn triangle<T: KernelScalar>(
             }
         }
     }
+}
+
+/// TW = op(T) W, by strips of two lines of rows, each with the part of T that is not zero.
+fn triangle<T: KernelScalar>(op: Op, factor: &[T], ld: usize, k: usize, w: &[T], tw: &mut [T]) {
     let arch = arch();
     for start in (0..ld).step_by(2 * line::<T>()) {
         let end = (start + 2 * line::<T>()).min(ld);
@@ -120,7 +126,7 @@ fn triangle<T: KernelScalar>(
             ldc: ld,
             rows: start..end,
             k: inner.len(),
-            q,
+            q: FEW,
         });
     }
 }

@@ -56,6 +56,7 @@ mod products;
 mod scalar;
 mod simd;
 mod stair;
+mod strips;
 mod tpmqrt;
 mod tpqrt;
 mod view;

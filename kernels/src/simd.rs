@@ -35,6 +35,20 @@ pub trait Lanes: Scalar {
     fn fma<S: Simd>(s: S, a: Self::V<S>, b: Self::V<S>, c: Self::V<S>) -> Self::V<S>;
     /// conj(a) b + c. The first factor is the better one to stay the same in a loop.
     fn conj_fma<S: Simd>(s: S, a: Self::V<S>, b: Self::V<S>, c: Self::V<S>) -> Self::V<S>;
+    /// A factor that many vectors are multiplied by: in every lane, its parts apart.
+    type Factor<S: Simd>: Copy;
+    /// A sum of products with such factors.
+    type Sum<S: Simd>: Copy;
+    fn factor<S: Simd>(s: S, x: Self) -> Self::Factor<S>;
+    fn sum_of<S: Simd>(s: S, from: Self::V<S>) -> Self::Sum<S>;
+    /// sum + x v: without shuffles, also for complex numbers.
+    fn add_product<S: Simd>(
+        s: S,
+        x: Self::Factor<S>,
+        v: Self::V<S>,
+        sum: Self::Sum<S>,
+    ) -> Self::Sum<S>;
+    fn value<S: Simd>(s: S, sum: Self::Sum<S>) -> Self::V<S>;
     /// The sum over the lanes.
     fn reduce<S: Simd>(s: S, a: Self::V<S>) -> Self;
     /// The elements of a slice shorter than a vector, then zeros.
@@ -53,10 +67,68 @@ pub fn lanes<S: Simd, T: Lanes>() -> usize {
     size_of::<T::V<S>>() / size_of::<T>()
 }
 
+/// Real factors and sums are vectors.
+macro_rules! real_sums {
+    ($v:ident, $splat:ident, $fma:ident) => {
+        type Factor<S: Simd> = S::$v;
+        type Sum<S: Simd> = S::$v;
+        #[inline(always)]
+        fn factor<S: Simd>(s: S, x: Self) -> S::$v {
+            s.$splat(x)
+        }
+        #[inline(always)]
+        fn sum_of<S: Simd>(_: S, from: S::$v) -> S::$v {
+            from
+        }
+        #[inline(always)]
+        fn add_product<S: Simd>(s: S, x: S::$v, v: S::$v, sum: S::$v) -> S::$v {
+            s.$fma(x, v, sum)
+        }
+        #[inline(always)]
+        fn value<S: Simd>(_: S, sum: S::$v) -> S::$v {
+            sum
+        }
+    };
+}
+
+/// Complex ones are pairs: re(x) v and im(x) v are summed apart, as real vectors, and i times the second is added at the end.
+macro_rules! complex_sums {
+    ($v:ident, $real:ident, $splat:ident, $real_splat:ident, $real_fma:ident, $fma:ident) => {
+        type Factor<S: Simd> = (S::$real, S::$real);
+        type Sum<S: Simd> = (S::$real, S::$real);
+        #[inline(always)]
+        fn factor<S: Simd>(s: S, x: Self) -> (S::$real, S::$real) {
+            (s.$real_splat(x.re), s.$real_splat(x.im))
+        }
+        #[inline(always)]
+        fn sum_of<S: Simd>(s: S, from: S::$v) -> (S::$real, S::$real) {
+            (pulp::bytemuck::cast(from), s.$real_splat(0.0))
+        }
+        #[inline(always)]
+        fn add_product<S: Simd>(
+            s: S,
+            x: (S::$real, S::$real),
+            v: S::$v,
+            sum: (S::$real, S::$real),
+        ) -> (S::$real, S::$real) {
+            let v: S::$real = pulp::bytemuck::cast(v);
+            (s.$real_fma(x.0, v, sum.0), s.$real_fma(x.1, v, sum.1))
+        }
+        #[inline(always)]
+        fn value<S: Simd>(s: S, sum: (S::$real, S::$real)) -> S::$v {
+            let i = s.$splat(Complex::I);
+            let (re, im): (S::$v, S::$v) =
+                (pulp::bytemuck::cast(sum.0), pulp::bytemuck::cast(sum.1));
+            s.$fma(i, im, re)
+        }
+    };
+}
+
 macro_rules! lanes {
-    ($t:ty, $v:ident, $splat:ident, $mul:ident, $fma:ident, $conj_fma:ident, $sum:ident, $load:ident, $store:ident, $as:ident, $as_mut:ident) => {
+    ($t:ty, $v:ident, $splat:ident, $mul:ident, $fma:ident, $conj_fma:ident, $sum:ident, $load:ident, $store:ident, $as:ident, $as_mut:ident, $($sums:tt)*) => {
         impl Lanes for $t {
             type V<S: Simd> = S::$v;
+            $($sums)*
             #[inline(always)]
             fn splat<S: Simd>(s: S, x: Self) -> S::$v {
                 s.$splat(x)
@@ -108,7 +180,8 @@ lanes!(
     partial_load_f32s,
     partial_store_f32s,
     as_simd_f32s,
-    as_mut_simd_f32s
+    as_mut_simd_f32s,
+    real_sums!(f32s, splat_f32s, mul_add_e_f32s);
 );
 lanes!(
     f64,
@@ -121,7 +194,8 @@ lanes!(
     partial_load_f64s,
     partial_store_f64s,
     as_simd_f64s,
-    as_mut_simd_f64s
+    as_mut_simd_f64s,
+    real_sums!(f64s, splat_f64s, mul_add_e_f64s);
 );
 lanes!(
     Complex<f32>,
@@ -134,7 +208,8 @@ lanes!(
     partial_load_c32s,
     partial_store_c32s,
     as_simd_c32s,
-    as_mut_simd_c32s
+    as_mut_simd_c32s,
+    complex_sums!(c32s, f32s, splat_c32s, splat_f32s, mul_add_e_f32s, mul_add_e_c32s);
 );
 lanes!(
     Complex<f64>,
@@ -147,5 +222,6 @@ lanes!(
     partial_load_c64s,
     partial_store_c64s,
     as_simd_c64s,
-    as_mut_simd_c64s
+    as_mut_simd_c64s,
+    complex_sums!(c64s, f64s, splat_c64s, splat_f64s, mul_add_e_f64s, mul_add_e_c64s);
 );

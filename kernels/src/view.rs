@@ -299,6 +299,27 @@ impl<'a, T> MatMut<'a, T> {
         (MatMut { ncols: j, ..self }, right)
     }
 
+    /// The columns of a view that has N of them.
+    ///
+    /// # Panics
+    /// When it has another number.
+    #[inline(always)]
+    #[track_caller]
+    pub fn into_columns<const N: usize>(self) -> [&'a mut [T]; N] {
+        assert!(self.ncols == N, "{} columns, not {N}", self.ncols);
+        let mut columns: [&'a mut [T]; N] = std::array::from_fn(|_| Default::default());
+        for (j, column) in columns.iter_mut().enumerate() {
+            if self.nrows > 0 {
+                // SAFETY: the constructor saw that column j < ncols lies in the block, borrowed exclusively for 'a; `self` is
+                // given up, and columns share no entry.
+                *column = unsafe {
+                    std::slice::from_raw_parts_mut(self.ptr.add(j * self.ld), self.nrows)
+                };
+            }
+        }
+        columns
+    }
+
     /// The rows before `i`, and those from `i` on. The two share columns but no entry.
     ///
     /// # Panics

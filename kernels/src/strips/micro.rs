@@ -1,0 +1,202 @@
+//! The innermost loops of a strip, each compiled on its own so that its sums stay in registers: R vectors of rows, N columns.
+#![allow(clippy::needless_range_loop)] // an index runs over several arrays at once
+
+use crate::block::Op;
+use crate::simd::{Lanes, lanes};
+use crate::view::MatRef;
+use pulp::{Simd, WithSimd};
+
+/// W = C1 + V^H C2, its rows from `at` on.
+pub(super) struct Adjoint<'a, 'b, T, const R: usize, const N: usize> {
+    /// conj(V), row after row.
+    pub v: &'a [T],
+    pub c1: Option<&'a [&'b mut [T]; N]>,
+    pub c2: &'a [&'b mut [T]; N],
+    pub w: &'a mut [T],
+    pub ld: usize,
+    pub at: usize,
+}
+
+impl<T: Lanes, const R: usize, const N: usize> WithSimd for Adjoint<'_, '_, T, R, N> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, s: S) {
+        let l = lanes::<S, T>();
+        let m = self.c2[0].len();
+        let mut c: [&[T]; N] = [&[]; N];
+        for y in 0..N {
+            c[y] = &self.c2[y][..m];
+        }
+        let mut acc = [[T::sum_of(s, T::splat(s, T::zero())); R]; N];
+        let v = T::vectors::<S>(self.v).0;
+        for (v, i) in v.chunks_exact(R).zip(0..m) {
+            for y in 0..N {
+                let x = T::factor(s, c[y][i]);
+                for r in 0..R {
+                    acc[y][r] = T::add_product(s, x, v[r], acc[y][r]);
+                }
+            }
+        }
+        for y in 0..N {
+            let w = &mut self.w[y * self.ld + self.at..][..R * l];
+            let w = T::vectors_mut::<S>(w).0;
+            for r in 0..R {
+                w[r] = T::value(s, acc[y][r]);
+            }
+        }
+        // Not as the sums' first values: the compiler then keeps them in memory.
+        if let Some(c1) = self.c1 {
+            let one = T::splat(s, T::one());
+            for y in 0..N {
+                let w = &mut self.w[y * self.ld + self.at..][..R * l];
+                let w = T::vectors_mut::<S>(w).0;
+                for r in 0..R {
+                    w[r] = T::fma(s, one, load(s, c1[y], self.at + r * l), w[r]);
+                }
+            }
+        }
+    }
+}
+
+/// TW = -op(T) W, and C1 += TW.
+pub(super) struct Triangle<'a, 'b, T, const N: usize> {
+    pub op: Op,
+    pub factor: &'a [T],
+    pub w: &'a [T],
+    pub tw: &'a mut [T],
+    pub c1: Option<&'a mut [&'b mut [T]; N]>,
+    pub ld: usize,
+    pub k: usize,
+}
+
+impl<T: Lanes, const N: usize> WithSimd for Triangle<'_, '_, T, N> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(mut self, s: S) {
+        let (l, k, ld) = (lanes::<S, T>(), self.k, self.ld);
+        let minus = T::splat(s, -T::one());
+        for at in (0..k).step_by(l) {
+            // What of these rows is not zero.
+            let inner = match self.op {
+                Op::ConjTrans => 0..(at + l).min(k),
+                Op::NoTrans => at..k,
+            };
+            let len = inner.len();
+            let mut w: [&[T]; N] = [&[]; N];
+            for y in 0..N {
+                w[y] = &self.w[y * ld + inner.start..][..len];
+            }
+            let mut acc = [T::sum_of(s, T::splat(s, T::zero())); N];
+            let columns = self.factor[inner.start * ld + at..].chunks(ld);
+            for (t, j) in columns.zip(0..len) {
+                let t = T::vectors::<S>(&t[..l]).0[0];
+                for y in 0..N {
+                    acc[y] = T::add_product(s, T::factor(s, w[y][j]), t, acc[y]);
+                }
+            }
+            for y in 0..N {
+                let sum = T::value(s, acc[y]);
+                let tw = T::vmul(s, minus, sum);
+                T::vectors_mut::<S>(&mut self.tw[y * ld + at..][..l]).0[0] = tw;
+                if let Some(c1) = &mut self.c1 {
+                    let sum = T::fma(s, minus, sum, load(s, c1[y], at));
+                    store(s, c1[y], at, sum);
+                }
+            }
+        }
+    }
+}
+
+/// C2 += V TW on the rows from `row` on, which are those of `v`.
+pub(super) struct Update<'a, 'b, T, const R: usize, const N: usize> {
+    pub v: MatRef<'a, T>,
+    pub tw: &'a [T],
+    pub c2: &'a mut [&'b mut [T]; N],
+    pub ld: usize,
+    pub row: usize,
+}
+
+impl<T: Lanes, const R: usize, const N: usize> WithSimd for Update<'_, '_, T, R, N> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, s: S) {
+        let v = self.v;
+        let k = v.ncols();
+        let height = R * lanes::<S, T>();
+        let mut tw: [&[T]; N] = [&[]; N];
+        for y in 0..N {
+            tw[y] = &self.tw[y * self.ld..][..k];
+        }
+        let mut acc = [[T::sum_of(s, T::splat(s, T::zero())); R]; N];
+        for y in 0..N {
+            let c = T::vectors::<S>(&self.c2[y][self.row..][..height]).0;
+            for r in 0..R {
+                acc[y][r] = T::sum_of(s, c[r]);
+            }
+        }
+        for j in 0..k {
+            let v = T::vectors::<S>(&v.col(j)[..height]).0;
+            for y in 0..N {
+                let x = T::factor(s, tw[y][j]);
+                for r in 0..R {
+                    acc[y][r] = T::add_product(s, x, v[r], acc[y][r]);
+                }
+            }
+        }
+        for y in 0..N {
+            let c = T::vectors_mut::<S>(&mut self.c2[y][self.row..][..height]).0;
+            for r in 0..R {
+                c[r] = T::value(s, acc[y][r]);
+            }
+        }
+    }
+}
+
+/// C2 += V TW on the rows from `row` on, fewer than a vector.
+#[inline(always)]
+pub(super) fn last_rows<S: Simd, T: Lanes, const N: usize>(
+    s: S,
+    v: MatRef<T>,
+    tw: &[T],
+    ld: usize,
+    c2: &mut [&mut [T]; N],
+    row: usize,
+) {
+    let mut acc = [T::splat(s, T::zero()); N];
+    for y in 0..N {
+        acc[y] = T::partial_load(s, &c2[y][row..]);
+    }
+    for j in 0..v.ncols() {
+        let v = T::partial_load(s, &v.col(j)[row..]);
+        for y in 0..N {
+            acc[y] = T::fma(s, T::splat(s, tw[y * ld + j]), v, acc[y]);
+        }
+    }
+    for y in 0..N {
+        T::partial_store(s, &mut c2[y][row..], acc[y]);
+    }
+}
+
+/// A vector from `at` on, zeros beyond the end.
+#[inline(always)]
+fn load<S: Simd, T: Lanes>(s: S, x: &[T], at: usize) -> T::V<S> {
+    let x = &x[at.min(x.len())..];
+    match x.get(..lanes::<S, T>()) {
+        Some(x) => T::vectors::<S>(x).0[0],
+        None => T::partial_load(s, x),
+    }
+}
+
+/// Writes a vector from `at` on, as far as there is place.
+#[inline(always)]
+fn store<S: Simd, T: Lanes>(s: S, x: &mut [T], at: usize, value: T::V<S>) {
+    let at = at.min(x.len());
+    let x = &mut x[at..];
+    match x.get_mut(..lanes::<S, T>()) {
+        Some(x) => T::vectors_mut::<S>(x).0[0] = value,
+        None => T::partial_store(s, x, value),
+    }
+}
