@@ -123,9 +123,11 @@ impl DeviceOptions {
                     all.accelerators.push(self.cuda(ordinal)?);
                 }
             }
+            // To look for them takes milliseconds.
+            DeviceChoice::Auto if flops < AUTO_FLOPS => {}
             DeviceChoice::Auto => {
                 let found = find();
-                if found.devices.is_empty() || flops < AUTO_FLOPS {
+                if found.devices.is_empty() {
                     return Ok(all);
                 }
                 all.notes.extend(found.missing.clone());

@@ -119,4 +119,4 @@ pub use store::{
 };
 pub use task::{ReadyTask, Task};
 pub use throttle::Limit;
-pub use topology::{BoundThread, Part, PartKind, Platform, Topology, available_threads};
+pub use topology::{BoundThread, Part, PartKind, Platform, ReadAhead, Topology, available_threads};

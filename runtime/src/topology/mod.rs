@@ -18,6 +18,7 @@ pub use report::{Part, PartKind, Topology};
 
 use crate::spec::WorkerId;
 use std::marker::PhantomData;
+use std::thread::{Builder, JoinHandle};
 
 /// The workers of a run and where they are.
 #[derive(Clone, Debug)]
@@ -108,6 +109,31 @@ impl Platform {
     /// Pins the calling thread to the place of `worker`; whether that worked.
     pub(crate) fn bind_here(&self, worker: WorkerId) -> bool {
         self.unit(worker).is_some_and(hardware::bind_thread)
+    }
+}
+
+/// The machine is being read on a thread of its own; waits for that when it is dropped, since the process must not end meanwhile.
+#[derive(Debug)]
+pub struct ReadAhead(Option<JoinHandle<()>>);
+
+impl ReadAhead {
+    /// Begins to read the machine, which takes milliseconds, once a process: the first run finds it done. For programs that have
+    /// something else to do first.
+    pub fn begin() -> Self {
+        let name = "treeqr-topology".to_owned();
+        let reading = Builder::new().name(name).spawn(|| {
+            hardware::units();
+        });
+        ReadAhead(reading.ok())
+    }
+}
+
+impl Drop for ReadAhead {
+    fn drop(&mut self) {
+        if let Some(reading) = self.0.take() {
+            // Whoever runs then finds out what is wrong.
+            let _ = reading.join();
+        }
     }
 }
 

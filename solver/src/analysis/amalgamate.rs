@@ -34,16 +34,13 @@ fn front_ns(m: u32, stair: impl ExactSizeIterator<Item = u32>, cb: f64) -> f64 {
             quarter_flops += f64::from(s - j) * f64::from(n - j);
         }
     }
-    model::PER_FRONT
-        + model::PER_ENTRY * entries
-        + 4.0 * quarter_flops / rate(f64::from(k))
-        + model::PER_COPIED * cb
+    model_ns(4.0 * quarter_flops, f64::from(k), entries, cb)
 }
 
-/// Flops per ns in a front with so many reflectors.
-pub(crate) fn rate(width: f64) -> f64 {
-    let rate = model::RATE * width / (width + model::HALF_RATE_WIDTH);
-    rate.max(0.5)
+/// The model: a front with so many flops, `k` reflectors, entries, and entries of a contribution block.
+pub(super) fn model_ns(flops: f64, k: f64, entries: f64, copied: f64) -> f64 {
+    let rate = (model::RATE * k / (k + model::HALF_RATE_WIDTH)).max(0.5);
+    model::PER_FRONT + model::PER_ENTRY * entries + flops / rate + model::PER_COPIED * copied
 }
 
 fn contribution_entries(front: &RawFront) -> f64 {

@@ -110,18 +110,19 @@ fn estimates(parent: &[u32], counts: &[u32], by_first: &RowsByFirst, start: &[u3
             1.0
         };
         let points = k.min(SAMPLES);
-        let front: f64 = (0..points as usize)
-            .map(|x| {
-                let j = (x as f64 + 0.5) * k / points;
-                let reach = own * (j / npiv).min(1.0) + children * (j / spread).min(1.0);
-                4.0 * (reach - j).max(1.0) * (n - j)
-            })
-            .sum::<f64>()
-            * k
-            / points;
-        flops += CORRECTION * front;
-        time_ns += CORRECTION * front / amalgamate::rate(k);
+        let (mut front, mut entries) = (0.0, 0.0);
+        for x in 0..points as usize {
+            let j = (x as f64 + 0.5) * k / points;
+            let reach = own * (j / npiv).min(1.0) + children * (j / spread).min(1.0);
+            front += 4.0 * (reach - j).max(1.0) * (n - j);
+            entries += reach.max(j + 1.0);
+        }
+        front *= CORRECTION * k / points;
+        let entries = entries * k / points + m * (n - k);
         let (cb_rows, cb_cols) = ((k - npiv).max(0.0), n - npiv);
+        let copied = cb_rows * (cb_cols - 0.5 * cb_rows);
+        flops += front;
+        time_ns += amalgamate::model_ns(front, k, entries, copied);
         if cb_rows > 0.0 && parent[end - 1] != NONE {
             let to = &mut arriving[parent[end - 1] as usize];
             to.0 += cb_rows;

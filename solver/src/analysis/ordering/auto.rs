@@ -18,14 +18,19 @@ use std::cell::OnceCell;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{OnceLock, mpsc};
 
-/// Nested dissection in ns a vertex, and ns a pair of columns that meet in a row (a pair may meet in many). Fixed, so
-/// that the choice does not depend on the machine; they need only be right within a factor of two.
+/// Nested dissection in ns a vertex, and ns a pair of columns that meet in a row (a pair may meet in many), of the compressed
+/// graph; and what each pair takes until the graph is compressed. Fixed, so that the choice does not depend on the machine; they
+/// need only be right within a factor of two.
 const NS_PER_VERTEX: f64 = 4000.0;
 const NS_PER_PAIR: f64 = 25.0;
+const NS_TO_COMPRESS: f64 = 3.0;
 /// AMD in the place of COLAMD from so many pairs an entry on.
 const DENSE_GRAPH: usize = 12;
 /// Workers that a factorization is taken to have when its time is compared with that of an ordering.
 const WORKERS: f64 = 2.0;
+/// A dissection is waited for where the factorization that minimum degree leads to would take so many times as long: less than once,
+/// since estimates of small fronts' time are low, and the dissection is under way.
+const WORTH_ONE: f64 = 0.6;
 /// METIS is tried too where the factorization would take so many times as long as the ordering: neither of the two is always the better
 /// one. On meshes, where no vertex has many neighbours, it seldom is (decision 0009), and takes longest.
 const WORTH_BOTH: f64 = 4.0;
@@ -82,20 +87,30 @@ struct Field<'a, O> {
 
 impl<'a, O: Fn(&[u32]) -> Outline + Sync> Field<'a, O> {
     fn new(input: &'a OrderingInput<'a>, outline: &'a O) -> Self {
-        let (vertices, pairs) = (input.cols.ncols(), graph::work(input));
+        let (pairs, vertices) = (graph::work(input), graph::distinct(input.cols));
+        let compression = vertices as f64 / input.cols.ncols().max(1) as f64;
+        let pair = NS_PER_PAIR * compression * compression + NS_TO_COMPRESS;
         Field {
             input,
             outline,
-            ordering_ns: NS_PER_VERTEX * vertices as f64 + NS_PER_PAIR * pairs as f64,
+            ordering_ns: NS_PER_VERTEX * vertices as f64 + pair * pairs as f64,
             by_amd: pairs > DENSE_GRAPH * input.cols.nnz(),
         }
     }
 
     fn candidate(&self, name: &'static str, told: &'static str, order: &[u32]) -> Candidate {
+        let outline = (self.outline)(order);
+        tracing::debug!(
+            name,
+            flops = outline.flops(),
+            factorize_ms = outline.time_ns() / WORKERS / 1e6,
+            dissection_ms = self.ordering_ns / 1e6,
+            "candidate, estimated"
+        );
         Candidate {
             name,
             told,
-            outline: (self.outline)(order),
+            outline,
         }
     }
 
@@ -155,7 +170,7 @@ impl<'a, O: Fn(&[u32]) -> Outline + Sync> Field<'a, O> {
         let made = OnceCell::new();
         let graph = || made.get_or_init(|| graph::column_intersection(self.input));
         let by_degree = self.by_degree(|| Some(graph()))?;
-        if self.times_as_long(&by_degree) < 1.0 {
+        if self.times_as_long(&by_degree) < WORTH_ONE {
             return Ok(vec![by_degree]);
         }
         let mut all = self.by_dissection(graph(), &AtomicBool::new(false));
@@ -175,7 +190,7 @@ impl<'a, O: Fn(&[u32]) -> Outline + Sync> Field<'a, O> {
                 // None: the graph could not be made, and that panic goes its own way.
                 let graph = || receive.recv().ok().and_then(|()| made.get());
                 let by_degree = self.by_degree(graph);
-                let is_enough = |c: &Candidate| self.times_as_long(c) < 1.0;
+                let is_enough = |c: &Candidate| self.times_as_long(c) < WORTH_ONE;
                 if by_degree.as_ref().map_or(true, is_enough) {
                     given_up.store(true, Ordering::Relaxed);
                 }

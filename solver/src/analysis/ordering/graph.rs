@@ -2,8 +2,10 @@
 //! ordering nothing when d is large beside the number of columns.
 
 use super::OrderingInput;
+use super::dissection::compress::mixed;
 use crate::analysis::dense;
 use rayon::prelude::*;
+use treeqr_matrices::Pattern;
 
 /// A graph in compressed adjacency lists, without loops, lists sorted.
 pub(super) struct Graph {
@@ -21,6 +23,18 @@ pub(super) fn work(input: &OrderingInput<'_>) -> usize {
         .filter(|&d| d <= limit)
         .map(|d| d * (d - 1))
         .sum()
+}
+
+/// Columns that differ in their rows, by a hash: about the vertices of the compressed graph. O(nnz).
+pub(super) fn distinct(cols: &Pattern) -> usize {
+    let key = |j: usize| {
+        let rows = cols.col(j).iter();
+        rows.fold(0u64, |sum, &i| sum.wrapping_add(mixed(i)))
+    };
+    let mut keys: Vec<u64> = (0..cols.ncols()).into_par_iter().map(key).collect();
+    keys.par_sort_unstable();
+    keys.dedup();
+    keys.len()
 }
 
 /// The graph of W22' W22 without dense rows; columns in parallel, O(sum of d^2 over the rows).

@@ -79,7 +79,7 @@ pub(crate) fn compress(start: &[usize], neighbours: &[u32]) -> Compressed {
 }
 
 /// A number without order for v (Vigna's splitmix64).
-fn mixed(v: u32) -> u64 {
+pub(crate) fn mixed(v: u32) -> u64 {
     let mut z = (u64::from(v) + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

@@ -8,7 +8,7 @@
 //! ```
 
 mod coarsen;
-mod compress;
+pub(super) mod compress;
 mod graph;
 mod heap;
 mod leaf;
