@@ -7,7 +7,7 @@ use crate::machine::{Anchor, ticks_of};
 use crate::observer::{TaskRecord, Track};
 use treeqr_devices::{Span, Stream};
 
-/// Records that wait at most; a reading of both clocks costs some tens of microseconds.
+/// Records that wait at most; a reading of both clocks is some waits for the device.
 const MOST: usize = 256;
 /// A worker without a task lets go of them if there are so many.
 const SOME: usize = 32;

@@ -20,7 +20,7 @@ const BASE_ALIGNMENT: usize = 16;
 /// keep them, in holes that the next front's blocks do not fit in: on lp-20000 a fifth of the process's memory.
 const MAPPED: usize = 256 << 10;
 
-/// A block is page-locked when it is copied to or from a device for the second time: that takes longer than one copy does.
+/// A block is page-locked when it is copied to or from a device for the second time: it is slow, and of no use for a single copy.
 const PINNED_AT_COPY: u32 = 2;
 
 /// What became of a try to page-lock a block.
