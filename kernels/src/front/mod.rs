@@ -12,8 +12,12 @@ use small::small_scratch;
 /// The panel width for a front of `m` rows and `n` pivotal columns.
 fn width(m: usize, n: usize) -> usize {
     let k = m.min(n);
-    // Measured: below, T costs more than wider products gain.
-    k.min(if k <= 256 { 16 } else { 32 })
+    // Measured on staircases: what wider products gain, T and the zeros below the stairs cost in a front that is small.
+    k.min(match k {
+        0..=192 => 8,
+        193..=512 => 16,
+        _ => 24,
+    })
 }
 
 /// Elements of scratch for [`front_qr`] on m x (n + nrhs).

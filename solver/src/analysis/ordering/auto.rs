@@ -82,18 +82,22 @@ struct Field<'a, O> {
     outline: &'a O,
     /// A nested dissection.
     ordering_ns: f64,
+    /// METIS, on one thread and on the whole graph.
+    metis_ns: f64,
     by_amd: bool,
 }
 
 impl<'a, O: Fn(&[u32]) -> Outline + Sync> Field<'a, O> {
     fn new(input: &'a OrderingInput<'a>, outline: &'a O) -> Self {
-        let (pairs, vertices) = (graph::work(input), graph::distinct(input.cols));
+        let (pairs, vertices) = (graph::work(input), graph::distinct(input));
         let compression = vertices as f64 / input.cols.ncols().max(1) as f64;
         let pair = NS_PER_PAIR * compression * compression + NS_TO_COMPRESS;
+        let (columns, pairs_ns) = (input.cols.ncols(), NS_PER_PAIR * pairs as f64);
         Field {
             input,
             outline,
             ordering_ns: NS_PER_VERTEX * vertices as f64 + pair * pairs as f64,
+            metis_ns: NS_PER_VERTEX * columns as f64 + pairs_ns,
             by_amd: pairs > DENSE_GRAPH * input.cols.nnz(),
         }
     }
@@ -136,12 +140,13 @@ impl<'a, O: Fn(&[u32]) -> Outline + Sync> Field<'a, O> {
         by_degree: &Candidate,
         graph: impl FnOnce() -> Option<&'g Graph>,
     ) -> Option<Candidate> {
-        if self.times_as_long(by_degree) <= WORTH_BOTH {
+        let times = by_degree.outline.time_ns() / WORKERS / self.metis_ns;
+        if times <= WORTH_BOTH {
             return None;
         }
         let graph = graph()?;
         let is_mesh = graph.start.windows(2).all(|w| w[1] - w[0] <= MESH);
-        if is_mesh && self.times_as_long(by_degree) <= WORTH_BOTH_ON_MESHES {
+        if is_mesh && times <= WORTH_BOTH_ON_MESHES {
             return None;
         }
         let order = metis::of_graph(graph).ok()?;

@@ -5,7 +5,6 @@ use super::OrderingInput;
 use super::dissection::compress::mixed;
 use crate::analysis::dense;
 use rayon::prelude::*;
-use treeqr_matrices::Pattern;
 
 /// A graph in compressed adjacency lists, without loops, lists sorted.
 pub(super) struct Graph {
@@ -25,13 +24,15 @@ pub(super) fn work(input: &OrderingInput<'_>) -> usize {
         .sum()
 }
 
-/// Columns that differ in their rows, by a hash: about the vertices of the compressed graph. O(nnz).
-pub(super) fn distinct(cols: &Pattern) -> usize {
+/// Columns that differ in their rows, by a hash: about the vertices of the compressed graph. Rows of one entry tell the graph
+/// nothing. O(nnz).
+pub(super) fn distinct(input: &OrderingInput<'_>) -> usize {
     let key = |j: usize| {
-        let rows = cols.col(j).iter();
+        let rows = input.cols.col(j).iter();
+        let rows = rows.filter(|&&i| input.rows.col(i as usize).len() > 1);
         rows.fold(0u64, |sum, &i| sum.wrapping_add(mixed(i)))
     };
-    let mut keys: Vec<u64> = (0..cols.ncols()).into_par_iter().map(key).collect();
+    let mut keys: Vec<u64> = (0..input.cols.ncols()).into_par_iter().map(key).collect();
     keys.par_sort_unstable();
     keys.dedup();
     keys.len()
