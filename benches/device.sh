@@ -68,6 +68,8 @@ for matrix in ${MATRICES:-TF16 lp-20000 stencil27-40 ch7-8-b3 grid3d-80}; do
     run "$matrix" warm-up dmda --devices 0
     run "$matrix" cpu lws --devices none
     run "$matrix" device dmdas --devices 0 --threads 1 "${tiles[@]}"
+    # What page-locked memory gains.
+    run "$matrix" staged dmdas --devices 0 --threads 1 --no-pin "${tiles[@]}"
     for scheduler in dmda dmdas heteroprio; do
         run "$matrix" both "$scheduler" --devices 0 "${tiles[@]}"
     done

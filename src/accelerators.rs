@@ -35,6 +35,8 @@ pub struct DeviceOptions {
     pub memory_bytes: Option<u64>,
     /// Tasks that run on a device at the same time.
     pub streams: usize,
+    /// Whether large buffers on the host are page-locked when they are copied again. Not measured yet.
+    pub pin: bool,
 }
 
 /// Streams that keep a device busy beside the calls that each task needs. Not measured yet.
@@ -46,6 +48,7 @@ impl Default for DeviceOptions {
             choice: DeviceChoice::default(),
             memory_bytes: None,
             streams: DEFAULT_STREAMS,
+            pin: true,
         }
     }
 }
@@ -168,6 +171,7 @@ impl DeviceOptions {
             device,
             memory_bytes,
             streams: self.streams,
+            pin: self.pin,
         })
     }
 }

@@ -36,8 +36,8 @@ def kernels(rows):
 
 
 def moved(device):
-    """Bytes to a device and back, in GB."""
-    to = device["fetched_bytes"] + device["prefetched_bytes"]
+    """Bytes to a device, from wherever, and back to the host, in GB."""
+    to = device["fetched_bytes"] + device["prefetched_bytes"] + device["peer_bytes"]
     back = device["returned_bytes"] + device["written_back_bytes"]
     return to / 1e9, back / 1e9
 

@@ -1,22 +1,26 @@
 //! CUDA behind the traits of `device.rs`: driver and cuBLAS by cudarc, which looks for them at run time.
 //!
-//! Takes an ordinal and the kernels as PTX; gives a [`Device`]. The only file with unsafe code here: calls of foreign functions. What
-//! they rely on:
+//! Takes an ordinal and the kernels as PTX; gives a [`Device`]. Long because it is the only file with unsafe code here: all calls of
+//! foreign functions. What they rely on:
 //!
 //! * Handles (context, modules, functions, streams, events, cuBLAS, pinned memory) live in one value that destroys them when it is
 //!   dropped, after what depends on them: everything holds the [`Context`] by an `Arc`. Every call makes the context current on its
 //!   thread first.
-//! * Host memory that a copy touches is pinned memory of the stream. The copy from or to the caller's slice is an ordinary one, made
-//!   before the device reads the chunk or after it has written it, and no method returns while the device still uses a chunk.
+//! * Host memory that a copy touches is pinned memory of the stream, or the caller's slice if that is page-locked. In the first case the
+//!   copy from or to the slice is an ordinary one, made before the device reads the chunk or after it has written it. No method returns
+//!   while the device still uses a chunk or a slice: it is borrowed all the time.
+//! * To page-lock a range neither reads nor writes it, and the driver refuses what is not mapped. Whoever asks for it keeps the mapping
+//!   until the range is given back ([`Device::pin`]).
 //! * Addresses of device memory are numbers; a wrong one can make the device fail, and does nothing to the host.
 //! * Arguments of kernels have the sizes that the sources in `kernels/cuda/` declare; `kernels/src/device/launch.rs` is the one
 //!   place that makes them, and tests run the same lists with the same sources compiled for the host.
 
 use crate::command::{Arg, Gemm, Launch, ScalarKind};
-use crate::device::{Device, DeviceError, ErrorKind, Memory, Stream};
+use crate::device::{Device, DeviceError, ErrorKind, Memory, Pinned, Span, Stream};
 use cudarc::cublas::{result as blas, sys as blas_sys};
 use cudarc::driver::{result as driver, sys};
-use std::collections::HashMap;
+use std::any::Any;
+use std::collections::{BTreeMap, HashMap};
 use std::ffi::{CString, c_int, c_void};
 use std::fmt::{self, Display};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -35,8 +39,44 @@ pub struct Module {
 /// Bytes of a chunk of pinned memory; a stream that copies has two of them.
 const CHUNK_BYTES: usize = 4 << 20;
 
+/// Bytes of pinned memory for lists that kernels need: those of some tasks.
+const LIST_BYTES: usize = 1 << 20;
+
 /// How long a thread asks again and again before it sleeps until the device is done: kernels take about as long.
 const AWAKE: Duration = Duration::from_micros(200);
+
+/// Ranges of host memory that are page-locked for all devices: end by start.
+static PINNED: Mutex<BTreeMap<usize, usize>> = Mutex::new(BTreeMap::new());
+
+fn pinned_ranges() -> std::sync::MutexGuard<'static, BTreeMap<usize, usize>> {
+    PINNED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Whether all of `bytes` is page-locked.
+fn is_pinned(bytes: &[u8]) -> bool {
+    let start = bytes.as_ptr() as usize;
+    let ranges = pinned_ranges();
+    let before = ranges.range(..=start).next_back();
+    before.is_some_and(|(_, &end)| start + bytes.len() <= end)
+}
+
+/// A range that is page-locked.
+struct CudaPin {
+    context: Arc<Context>,
+    start: usize,
+}
+
+impl Pinned for CudaPin {}
+
+impl Drop for CudaPin {
+    fn drop(&mut self) {
+        pinned_ranges().remove(&self.start);
+        if self.context.enter().is_ok() {
+            // SAFETY: a range that was page-locked; no copy uses it, since copies borrow what they touch. An error changes nothing.
+            let _ = unsafe { sys::cuMemHostUnregister(self.start as *mut c_void) };
+        }
+    }
+}
 
 /// What the driver says of a device, without opening it.
 #[derive(Clone, Debug)]
@@ -292,6 +332,42 @@ impl Device for Cuda {
         }
     }
 
+    fn can_access_peer(&self, other: &dyn Device) -> bool {
+        let Some(other) = other.as_any().downcast_ref::<Cuda>() else {
+            return false;
+        };
+        let (here, there) = (&*self.context, &*other.context);
+        let mut can: c_int = 0;
+        // SAFETY: writes one integer; both are devices of the driver.
+        let asked = unsafe { sys::cuDeviceCanAccessPeer(&mut can, here.device, there.device) };
+        if asked.result().is_err() || can == 0 || here.enter().is_err() {
+            return false;
+        }
+        // SAFETY: the context lives as long as `other`, and so do its addresses, which are all that a copy takes from it.
+        let enabled = unsafe { sys::cuCtxEnablePeerAccess(there.context, 0) };
+        matches!(
+            enabled,
+            sys::CUresult::CUDA_SUCCESS | sys::CUresult::CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED
+        )
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn pin(&self, address: usize, bytes: usize) -> Result<Box<dyn Pinned>, DeviceError> {
+        self.context.enter()?;
+        let flags = sys::CU_MEMHOSTREGISTER_PORTABLE;
+        // SAFETY: the driver refuses what is not mapped, and neither reads nor writes it; the caller keeps it (head of this file).
+        let done = unsafe { sys::cuMemHostRegister_v2(address as *mut c_void, bytes, flags) };
+        self.context.driver("page-lock memory", done.result())?;
+        pinned_ranges().insert(address, address + bytes);
+        Ok(Box::new(CudaPin {
+            context: self.context.clone(),
+            start: address,
+        }))
+    }
+
     fn stream(&self) -> Result<Box<dyn Stream>, DeviceError> {
         Ok(Box::new(CudaStream::new(self.context.clone())?))
     }
@@ -303,7 +379,13 @@ struct CudaStream {
     stream: sys::CUstream,
     begin: sys::CUevent,
     end: sys::CUevent,
+    /// The event of the last reading of its clock, what it showed, and the event for the next one. Times are counted from the last
+    /// reading, since the driver gives them as single precision.
+    origin: sys::CUevent,
+    origin_ns: f64,
+    next: sys::CUevent,
     chunks: Vec<Chunk>,
+    lists: Option<Lists>,
     handle: Option<blas_sys::cublasHandle_t>,
     functions: HashMap<(&'static str, ScalarKind), Function>,
 }
@@ -315,6 +397,12 @@ unsafe impl Send for CudaStream {}
 struct Chunk {
     start: *mut c_void,
     copied: sys::CUevent,
+}
+
+/// Pinned memory for lists, each written behind the one before; the device may still read what is used.
+struct Lists {
+    start: *mut c_void,
+    used: usize,
 }
 
 impl CudaStream {
@@ -330,12 +418,19 @@ impl CudaStream {
             stream,
             begin: std::ptr::null_mut(),
             end: std::ptr::null_mut(),
+            origin: std::ptr::null_mut(),
+            origin_ns: 0.0,
+            next: std::ptr::null_mut(),
             chunks: Vec::new(),
+            lists: None,
             handle: None,
             functions: HashMap::new(),
         };
         made.begin = made.event(doing)?;
         made.end = made.event(doing)?;
+        made.origin = made.event(doing)?;
+        made.next = made.event(doing)?;
+        made.record(made.origin)?;
         Ok(made)
     }
 
@@ -348,6 +443,14 @@ impl CudaStream {
         // SAFETY: event and stream are of `self`.
         let recorded = unsafe { driver::event::record(event, self.stream) };
         self.context.driver("record an event", recorded)
+    }
+
+    /// What its clock showed at an event, which has passed as the last reading has.
+    fn shown_ns(&self, event: sys::CUevent) -> Result<f64, DeviceError> {
+        // SAFETY: both events are of `self`; the driver says so if one was never recorded.
+        let ms = unsafe { driver::event::elapsed(self.origin, event) };
+        let ms = self.context.driver("measure", ms)?;
+        Ok(self.origin_ns + f64::from(ms.max(0.0)) * 1e6)
     }
 
     /// Awake at first, then asleep.
@@ -381,6 +484,27 @@ impl CudaStream {
             }
         }
         Ok(())
+    }
+
+    /// The place of a list of `len` bytes, at most [`LIST_BYTES`]: nobody reads there any more.
+    fn list_place(&mut self, len: usize) -> Result<*mut u8, DeviceError> {
+        if self.lists.is_none() {
+            // SAFETY: freed when `self` is dropped. The memory is written before the device reads it.
+            let start = unsafe { driver::malloc_host(LIST_BYTES, 0) };
+            let start = self.context.driver("take pinned memory", start)?;
+            self.lists = Some(Lists { start, used: 0 });
+        }
+        let lists = self.lists.as_mut().expect("it was just made");
+        if lists.used + len > LIST_BYTES {
+            // SAFETY: a stream of `self`.
+            let quiet = unsafe { driver::stream::synchronize(self.stream) };
+            self.context.driver("wait", quiet)?;
+            lists.used = 0;
+        }
+        // SAFETY: `used + len` is at most the length of this memory.
+        let place = unsafe { lists.start.cast::<u8>().add(lists.used) };
+        lists.used += len;
+        Ok(place)
     }
 
     /// Waits for the copies that may still go on: before memory is touched or an error is told.
@@ -465,6 +589,12 @@ impl CudaStream {
 impl Stream for CudaStream {
     fn upload(&mut self, from: &[u8], to: u64) -> Result<(), DeviceError> {
         self.context.enter()?;
+        if is_pinned(from) {
+            // SAFETY: `from` is borrowed until the stream has been waited for.
+            let copied = unsafe { driver::memcpy_htod_async(to, from, self.stream) };
+            let done = self.context.driver("copy to the device", copied);
+            return self.settle(done);
+        }
         self.prepare_chunks()?;
         let done = self.upload_chunks(from, to);
         self.settle(done)
@@ -472,9 +602,71 @@ impl Stream for CudaStream {
 
     fn download(&mut self, from: u64, to: &mut [u8]) -> Result<(), DeviceError> {
         self.context.enter()?;
+        if is_pinned(to) {
+            let (start, len) = (to.as_mut_ptr().cast(), to.len());
+            // SAFETY: `to` is borrowed alone until the stream has been waited for.
+            let copied = unsafe { sys::cuMemcpyDtoHAsync_v2(start, from, len, self.stream) };
+            let done = self.context.driver("copy from the device", copied.result());
+            return self.settle(done);
+        }
         self.prepare_chunks()?;
         let done = self.download_chunks(from, to);
         self.settle(done)
+    }
+
+    fn copy_peer(
+        &mut self,
+        other: &dyn Device,
+        from: u64,
+        to: u64,
+        bytes: u64,
+    ) -> Result<(), DeviceError> {
+        let doing = "copy from a peer";
+        let Some(other) = other.as_any().downcast_ref::<Cuda>() else {
+            return Err(self.context.error(doing, "it is no CUDA device"));
+        };
+        self.context.enter()?;
+        let (here, there) = (self.context.context, other.context.context);
+        // SAFETY: contexts that live as long as the two devices; addresses of theirs, see above; waited for before it returns.
+        let copied = unsafe {
+            driver::memcpy_peer_async(here, to, there, from, bytes as usize, self.stream)
+        };
+        let done = self.context.driver(doing, copied);
+        self.settle(done)
+    }
+
+    fn clear(&mut self, to: u64, bytes: u64) -> Result<(), DeviceError> {
+        self.context.enter()?;
+        // SAFETY: addresses of the device, see above.
+        let cleared = unsafe { driver::memset_d8_async(to, 0, bytes as usize, self.stream) };
+        let done = self.context.driver("clear memory", cleared);
+        self.settle(done)
+    }
+
+    fn put(&mut self, from: &[u8], to: u64) -> Result<(), DeviceError> {
+        self.context.enter()?;
+        for (k, part) in from.chunks(LIST_BYTES).enumerate() {
+            let place = self.list_place(part.len())?;
+            // SAFETY: the place has the length of `part`, and neither the device nor anybody else uses it.
+            let pinned = unsafe {
+                std::ptr::copy_nonoverlapping(part.as_ptr(), place, part.len());
+                std::slice::from_raw_parts(place, part.len())
+            };
+            let at = to + (k * LIST_BYTES) as u64;
+            // SAFETY: pinned memory of `self`, which is written again only after the stream has been waited for.
+            let copied = unsafe { driver::memcpy_htod_async(at, pinned, self.stream) };
+            self.context.driver("copy a list", copied)?;
+        }
+        Ok(())
+    }
+
+    fn now(&mut self) -> Result<u64, DeviceError> {
+        self.context.enter()?;
+        self.record(self.next)?;
+        self.wait(self.next)?;
+        self.origin_ns = self.shown_ns(self.next)?;
+        std::mem::swap(&mut self.origin, &mut self.next);
+        Ok(self.origin_ns as u64)
     }
 
     fn begin(&mut self) -> Result<(), DeviceError> {
@@ -575,14 +767,18 @@ impl Stream for CudaStream {
         self.context.blas("multiply matrices", status.result())
     }
 
-    fn finish(&mut self) -> Result<Duration, DeviceError> {
+    fn finish(&mut self) -> Result<Span, DeviceError> {
         self.context.enter()?;
         self.record(self.end)?;
         self.wait(self.end)?;
-        // SAFETY: both events are of `self` and have passed, unless `begin` was never recorded, which the driver says.
-        let ms = unsafe { driver::event::elapsed(self.begin, self.end) };
-        let ms = self.context.driver("measure", ms)?;
-        Ok(Duration::from_secs_f64(f64::from(ms.max(0.0)) / 1e3))
+        if let Some(lists) = &mut self.lists {
+            lists.used = 0;
+        }
+        let (begin, end) = (self.shown_ns(self.begin)?, self.shown_ns(self.end)?);
+        Ok(Span {
+            begin_ns: begin as u64,
+            end_ns: end.max(begin) as u64,
+        })
     }
 }
 
@@ -602,7 +798,10 @@ impl Drop for CudaStream {
                 let _ = driver::event::destroy(chunk.copied);
                 let _ = driver::free_host(chunk.start);
             }
-            for event in [self.begin, self.end] {
+            if let Some(lists) = &self.lists {
+                let _ = driver::free_host(lists.start);
+            }
+            for event in [self.begin, self.end, self.origin, self.next] {
                 if !event.is_null() {
                     let _ = driver::event::destroy(event);
                 }

@@ -3,6 +3,7 @@
 //! Takes addresses and bytes; knows no task and no kernel. An address is a number that only the device understands.
 
 use crate::command::{Gemm, Launch};
+use std::any::Any;
 use std::fmt;
 use std::time::Duration;
 
@@ -26,12 +27,29 @@ pub trait Device: Send + Sync + fmt::Debug {
     /// Gives back what `reserve` gave.
     fn give_back(&self, address: u64);
 
+    /// Page-locks `bytes` bytes of the host's memory from `address` on, whole pages of a mapping that its owner keeps until it has
+    /// dropped the answer: copies from and to slices in it then go without a copy in between. Slow, and of use for what is copied
+    /// again and again.
+    ///
+    /// # Errors
+    /// If the system or the device refuses; copies still work.
+    fn pin(&self, address: usize, bytes: usize) -> Result<Box<dyn Pinned>, DeviceError>;
+
+    /// Whether streams of this device copy from `other` without the host.
+    fn can_access_peer(&self, other: &dyn Device) -> bool;
+
+    /// Itself, for devices of its own kind.
+    fn as_any(&self) -> &dyn Any;
+
     /// A new stream.
     ///
     /// # Errors
     /// If the device does not answer.
     fn stream(&self) -> Result<Box<dyn Stream>, DeviceError>;
 }
+
+/// Host memory that is page-locked until this is dropped.
+pub trait Pinned: Send + Sync {}
 
 /// Commands that a device does one after the other. What a stream does is seen by others once `finish` has returned (copies: once
 /// they have returned).
@@ -48,7 +66,38 @@ pub trait Stream: Send {
     /// If the device fails.
     fn download(&mut self, from: u64, to: &mut [u8]) -> Result<(), DeviceError>;
 
-    /// The time that `finish` gives begins here.
+    /// Copies `bytes` bytes of another device, of which `can_access_peer` is true, to this one; done when it returns.
+    ///
+    /// # Errors
+    /// If one of them fails.
+    fn copy_peer(
+        &mut self,
+        other: &dyn Device,
+        from: u64,
+        to: u64,
+        bytes: u64,
+    ) -> Result<(), DeviceError>;
+
+    /// Writes zeros to `bytes` bytes at `to`; done when it returns.
+    ///
+    /// # Errors
+    /// If the device fails.
+    fn clear(&mut self, to: u64, bytes: u64) -> Result<(), DeviceError>;
+
+    /// Asks for `from` at `to`, in order with kernels and products: what a kernel needs beside its blocks, such as lists of indices.
+    /// The caller's bytes are taken before it returns.
+    ///
+    /// # Errors
+    /// As [`Self::launch`].
+    fn put(&mut self, from: &[u8], to: u64) -> Result<(), DeviceError>;
+
+    /// The device's clock, in nanoseconds since some moment of this stream's, read between the call and its return.
+    ///
+    /// # Errors
+    /// If the device fails.
+    fn now(&mut self) -> Result<u64, DeviceError>;
+
+    /// The span that `finish` gives begins here.
     ///
     /// # Errors
     /// If the device fails.
@@ -66,11 +115,27 @@ pub trait Stream: Send {
     /// As [`Self::launch`].
     fn gemm(&mut self, gemm: &Gemm) -> Result<(), DeviceError>;
 
-    /// Waits until all that was asked for is done; gives the device's own time since `begin`.
+    /// Waits until all that was asked for is done; gives the device's own times of `begin` and of the end.
     ///
     /// # Errors
     /// If any of it has failed.
-    fn finish(&mut self) -> Result<Duration, DeviceError>;
+    fn finish(&mut self) -> Result<Span, DeviceError>;
+}
+
+/// Two moments on the clock of [`Stream::now`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Span {
+    /// The first.
+    pub begin_ns: u64,
+    /// The second, not before it.
+    pub end_ns: u64,
+}
+
+impl Span {
+    /// What lies between them.
+    pub fn duration(self) -> Duration {
+        Duration::from_nanos(self.end_ns.saturating_sub(self.begin_ns))
+    }
 }
 
 /// Bytes of a device's memory.

@@ -8,7 +8,9 @@
 //! since commands of different streams run in any order.
 
 use crate::command::{Gemm, Launch};
-use crate::device::{Device, DeviceError, ErrorKind, Memory, Stream};
+use crate::device::{Device, DeviceError, ErrorKind, Memory, Pinned, Span, Stream};
+use std::any::Any;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
@@ -31,7 +33,7 @@ pub trait Interpreter: Send + Sync {
     fn gemm(&self, gemm: &Gemm, memory: &mut [u8], base: u64);
 }
 
-/// What goes wrong on purpose; counted over all streams of the device, from 0.
+/// What goes wrong on purpose, counted over all streams of the device, from 0; and what tells devices apart.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct HostFaults {
     /// This launch or product is refused.
@@ -44,10 +46,33 @@ pub struct HostFaults {
     pub lose: Option<u64>,
     /// The device has no memory to give.
     pub no_memory: bool,
+    /// From this one on it page-locks no more of the host's memory.
+    pub no_pins_from: Option<u64>,
     /// Random pauses of up to so long before each command.
     pub delay: Duration,
     /// For the pauses.
     pub seed: u64,
+    /// Devices with the same number copy from each other; with 0, from nobody.
+    pub peers: u32,
+    /// What its clock is from the beginning, in nanoseconds.
+    pub clock_ns: u64,
+    /// The part by which its clock runs fast, and how much more of that a second.
+    pub clock_drift: (f64, f64),
+}
+
+/// What was page-locked, and the copies that it served.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PinCounts {
+    /// Ranges that were page-locked, in all.
+    pub pinned: u64,
+    /// Those that still are.
+    pub now: u64,
+    /// How often it was refused.
+    pub refused: u64,
+    /// Copies from and to memory that was page-locked.
+    pub direct_copies: u64,
+    /// All others.
+    pub staged_copies: u64,
 }
 
 /// Where its memory begins: no address of it is small, so that a forgotten one is found.
@@ -68,6 +93,30 @@ struct Inner {
     commands: AtomicU64,
     copies: AtomicU64,
     lost: AtomicBool,
+    /// Page-locked ranges: end by start.
+    ranges: Mutex<BTreeMap<usize, usize>>,
+    pins: Mutex<PinCounts>,
+    since: Instant,
+    spans: Mutex<Vec<(Instant, Instant)>>,
+}
+
+/// A range that is page-locked, as far as this device knows.
+struct HostPin {
+    device: Arc<Inner>,
+    start: usize,
+}
+
+impl Pinned for HostPin {}
+
+impl Drop for HostPin {
+    fn drop(&mut self) {
+        locked(&self.device.ranges).remove(&self.start);
+        locked(&self.device.pins).now -= 1;
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl HostDevice {
@@ -89,8 +138,22 @@ impl HostDevice {
                 commands: AtomicU64::new(0),
                 copies: AtomicU64::new(0),
                 lost: AtomicBool::new(false),
+                ranges: Mutex::default(),
+                pins: Mutex::default(),
+                since: Instant::now(),
+                spans: Mutex::default(),
             }),
         }
+    }
+
+    /// When the work that streams have finished began and ended in truth, whatever its clock says, in the order of the ends.
+    pub fn true_spans(&self) -> Vec<(Instant, Instant)> {
+        locked(&self.inner.spans).clone()
+    }
+
+    /// What it has page-locked so far.
+    pub fn pin_counts(&self) -> PinCounts {
+        *locked(&self.inner.pins)
     }
 }
 
@@ -113,6 +176,29 @@ impl Inner {
         match self.lost.load(Relaxed) {
             true => Err(self.error(doing, "the device is lost")),
             false => Ok(()),
+        }
+    }
+
+    /// What its clock shows at a moment.
+    fn clock(&self, at: Instant) -> u64 {
+        let seconds = at.saturating_duration_since(self.since).as_secs_f64();
+        let (fast, faster) = self.faults.clock_drift;
+        let shown = seconds * (1.0 + fast + 0.5 * faster * seconds);
+        self.faults.clock_ns + (shown * 1e9) as u64
+    }
+
+    /// Counts a copy from or to the host's `bytes`.
+    fn count_copy(&self, bytes: &[u8]) {
+        let start = bytes.as_ptr() as usize;
+        let direct = {
+            let ranges = locked(&self.ranges);
+            let before = ranges.range(..=start).next_back();
+            before.is_some_and(|(_, &end)| start + bytes.len() <= end)
+        };
+        let mut pins = locked(&self.pins);
+        match direct {
+            true => pins.direct_copies += 1,
+            false => pins.staged_copies += 1,
         }
     }
 
@@ -159,6 +245,37 @@ impl Device for HostDevice {
         *memory = Vec::new();
     }
 
+    fn can_access_peer(&self, other: &dyn Device) -> bool {
+        let group = self.inner.faults.peers;
+        let other = other.as_any().downcast_ref::<HostDevice>();
+        other.is_some_and(|other| group > 0 && other.inner.faults.peers == group)
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn pin(&self, address: usize, bytes: usize) -> Result<Box<dyn Pinned>, DeviceError> {
+        let doing = "page-lock memory";
+        self.inner.check(doing)?;
+        let limit = self.inner.faults.no_pins_from;
+        let mut ranges = locked(&self.inner.ranges);
+        let mut pins = locked(&self.inner.pins);
+        let overlaps = ranges
+            .range(..address + bytes)
+            .any(|(_, &end)| end > address);
+        if overlaps || limit.is_some_and(|limit| pins.pinned >= limit) {
+            pins.refused += 1;
+            return Err(self.inner.error(doing, "refused on purpose"));
+        }
+        ranges.insert(address, address + bytes);
+        (pins.pinned, pins.now) = (pins.pinned + 1, pins.now + 1);
+        Ok(Box::new(HostPin {
+            device: self.inner.clone(),
+            start: address,
+        }))
+    }
+
     fn stream(&self) -> Result<Box<dyn Stream>, DeviceError> {
         self.inner.check("create a stream")?;
         let (sender, receiver) = channel::<Work>();
@@ -181,7 +298,9 @@ enum Work {
     Begin,
     Launch(Launch),
     Gemm(Gemm),
-    Finish(Sender<Result<Duration, DeviceError>>),
+    Put(Vec<u8>, u64),
+    Now(Sender<Result<u64, DeviceError>>),
+    Finish(Sender<Result<Span, DeviceError>>),
 }
 
 /// The thread behind a stream.
@@ -213,11 +332,25 @@ impl Runner {
             Work::Gemm(gemm) => self.compute(|device| {
                 device.with_memory(|memory| device.interpreter.gemm(&gemm, memory, BASE));
             }),
+            Work::Put(from, to) => self.compute(|device| {
+                device.with_memory(|memory| memory[range(to, from.len())].copy_from_slice(&from));
+            }),
+            Work::Now(answer) => {
+                let now = self.device.clock(Instant::now());
+                let _ = answer.send(self.device.check("read its clock").map(|()| now));
+            }
             Work::Finish(answer) => {
                 let done = match (&self.failed, self.device.check("wait")) {
                     (Some(error), _) => Err(error.clone()),
                     (None, Err(error)) => Err(error),
-                    (None, Ok(())) => Ok(self.begin.elapsed()),
+                    (None, Ok(())) => {
+                        let end = Instant::now();
+                        locked(&self.device.spans).push((self.begin, end));
+                        Ok(Span {
+                            begin_ns: self.device.clock(self.begin),
+                            end_ns: self.device.clock(end),
+                        })
+                    }
                 };
                 // Who asked may be gone.
                 let _ = answer.send(done);
@@ -299,15 +432,55 @@ fn range(address: u64, bytes: usize) -> std::ops::Range<usize> {
 
 impl Stream for HostStream {
     fn upload(&mut self, from: &[u8], to: u64) -> Result<(), DeviceError> {
+        self.device.count_copy(from);
         self.copy("copy to the device", |memory| {
             memory[range(to, from.len())].copy_from_slice(from);
         })
     }
 
     fn download(&mut self, from: u64, to: &mut [u8]) -> Result<(), DeviceError> {
+        self.device.count_copy(to);
         self.copy("copy from the device", |memory| {
             to.copy_from_slice(&memory[range(from, to.len())]);
         })
+    }
+
+    fn copy_peer(
+        &mut self,
+        other: &dyn Device,
+        from: u64,
+        to: u64,
+        bytes: u64,
+    ) -> Result<(), DeviceError> {
+        let doing = "copy from a peer";
+        let other = match other.as_any().downcast_ref::<HostDevice>() {
+            Some(other) if self.device.faults.peers > 0 => &other.inner,
+            _ => return Err(self.device.error(doing, "it is no peer")),
+        };
+        other.check(doing)?;
+        // One memory after the other: two devices may copy from each other.
+        let taken = other.with_memory(|memory| memory[range(from, bytes as usize)].to_vec());
+        self.copy(doing, |memory| {
+            memory[range(to, taken.len())].copy_from_slice(&taken);
+        })
+    }
+
+    fn clear(&mut self, to: u64, bytes: u64) -> Result<(), DeviceError> {
+        self.copy("clear memory", |memory| {
+            memory[range(to, bytes as usize)].fill(0);
+        })
+    }
+
+    fn put(&mut self, from: &[u8], to: u64) -> Result<(), DeviceError> {
+        self.ask("copy a list")?;
+        self.send("copy a list", Work::Put(from.to_vec(), to))
+    }
+
+    fn now(&mut self) -> Result<u64, DeviceError> {
+        let (sender, receiver) = channel();
+        self.send("read its clock", Work::Now(sender))?;
+        let gone = |_| self.device.error("read its clock", "the stream has ended");
+        receiver.recv().map_err(gone)?
     }
 
     fn begin(&mut self) -> Result<(), DeviceError> {
@@ -324,7 +497,7 @@ impl Stream for HostStream {
         self.send("multiply matrices", Work::Gemm(*gemm))
     }
 
-    fn finish(&mut self) -> Result<Duration, DeviceError> {
+    fn finish(&mut self) -> Result<Span, DeviceError> {
         let (sender, receiver) = channel();
         self.send("wait", Work::Finish(sender))?;
         let gone = |_| self.device.error("wait", "the stream has ended");
@@ -382,6 +555,16 @@ mod tests {
         let mut bytes = [0; 5];
         stream.download(at, &mut bytes).unwrap();
         assert_eq!(bytes, [7, 7, 7, 12, 7]);
+        // A list comes between the kernels before and after it; what was asked for is not changed any more.
+        let mut list = [20, 30];
+        stream.launch(&add(at + 3)).unwrap();
+        stream.put(&list, at + 3).unwrap();
+        list.fill(99);
+        stream.launch(&add(at + 3)).unwrap();
+        stream.finish().unwrap();
+        stream.clear(at, 2).unwrap();
+        stream.download(at, &mut bytes).unwrap();
+        assert_eq!(bytes, [0, 0, 7, 21, 30]);
     }
 
     #[test]

@@ -23,6 +23,6 @@ mod host;
 pub use arena::Arena;
 pub use command::{Arg, Gemm, Launch, ScalarKind};
 pub use cuda::{Module, open};
-pub use device::{Device, DeviceError, ErrorKind, Memory, Stream};
+pub use device::{Device, DeviceError, ErrorKind, Memory, Pinned, Span, Stream};
 pub use found::{Found, FoundDevice, find};
-pub use host::{HostDevice, HostFaults, Interpreter};
+pub use host::{HostDevice, HostFaults, Interpreter, PinCounts};

@@ -16,8 +16,8 @@ import sys
 import sysconfig
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-SOURCES = ["panel.cu", "copies.cu"]
-HEADERS = ["scalar.cuh", "stair.cuh"]
+SOURCES = ["panel.cu", "copies.cu", "assembly.cu", "fronts.cu"]
+HEADERS = ["scalar.cuh", "stair.cuh", "reflector.cuh"]
 # Runs on Volta and later. Which drivers read it is up to the compiler's version: 12.0 writes PTX that drivers from 525 on read.
 GENERIC = "compute_70"
 TARGETS = [GENERIC, "sm_80", "sm_90"]

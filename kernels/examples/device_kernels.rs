@@ -86,7 +86,7 @@ fn rows(
             }
             stream.begin()?;
             run(stream)?;
-            best = best.min(stream.finish()?.as_secs_f64());
+            best = best.min(stream.finish()?.duration().as_secs_f64());
         }
         let gflops = (real * flops) as f64 / best / 1e9;
         println!(

@@ -20,7 +20,7 @@ pub trait Application: Sync {
     fn codelets(&self) -> &[Codelet<Self>];
 
     /// How a worker of a device runs a codelet; `None` if it can't, which is the default. An emulated device calls it with
-    /// buffers in its own memory: mostly the CPU's code, of codelets that neither allocate, free nor scatter.
+    /// buffers in its own memory: mostly the CPU's code, of codelets that neither allocate nor free.
     fn device_code(&self, codelet: CodeletId) -> Option<CpuCode<Self>> {
         let _ = codelet;
         None
@@ -36,6 +36,13 @@ pub trait Application: Sync {
     /// Bytes of a real device's memory that every stream has for its tasks beside their data.
     fn device_scratch_bytes(&self) -> u64 {
         0
+    }
+
+    /// Whether tasks of a codelet declare reads only to come after whoever wrote: what they read then stays on the device where it
+    /// lies, and the host may have something older. No, by default.
+    fn only_waits(&self, codelet: CodeletId) -> bool {
+        let _ = codelet;
+        false
     }
 
     /// What the durations of the codelets depend on beyond their names and flops, such as the type of the numbers: cost

@@ -127,6 +127,8 @@ pub struct DeviceStats {
     pub tasks: u64,
     /// The time of all its workers in them.
     pub busy: Duration,
+    /// How far the recorded times of its tasks may be off, in ticks of the observer; 0 where the host's clock is theirs.
+    pub clock_error_ticks: u64,
     /// What its memory held, and what came and went.
     pub link: LinkStats,
 }

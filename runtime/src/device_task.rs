@@ -53,6 +53,14 @@ impl<'t> DeviceTask<'t> {
         self.address(index, "write", Access::is_exclusive)
     }
 
+    /// The address of the buffer of access `index`, to write the part of it that belongs to this task.
+    ///
+    /// # Panics
+    /// If the access is not `Scatter`, or if the buffer is not allocated.
+    pub fn scatter(&mut self, index: usize) -> u64 {
+        self.address(index, "scatter to", |access| access == Access::Scatter)
+    }
+
     /// The address of the stream's scratch.
     pub fn scratch(&self) -> u64 {
         self.scratch

@@ -2,7 +2,11 @@
 
 #[path = "devices/accelerators.rs"]
 mod accelerators;
+#[path = "devices/clocks.rs"]
+mod clocks;
 mod common;
+#[path = "devices/copies.rs"]
+mod copies;
 
 use common::*;
 use std::sync::Mutex;
@@ -107,10 +111,7 @@ impl Kinds {
         for (index, (_, access)) in context.task().accesses.iter().enumerate() {
             match access {
                 Access::Read => assert_eq!(context.read::<u64>(index).len(), LEN),
-                Access::Scatter => {
-                    assert_eq!(context.memory(), MemoryNode::HOST);
-                    context.scatter::<u64>(index).set(0, 1);
-                }
+                Access::Scatter => context.scatter::<u64>(index).set(0, 1),
                 _ => context.write::<u64>(index)[0] += 1,
             }
         }
@@ -158,7 +159,6 @@ fn a_worker_gets_only_what_it_can_run() {
                     let task = TaskSpec::new(CodeletId(k as u16 % 3), k).flops(1000);
                     s.submit(task.with(Handle(k % 6), access))?;
                 }
-                // Scatters are for the host.
                 s.submit(TaskSpec::new(CodeletId(2), 0).with(Handle(0), Access::Scatter))?;
                 Ok(())
             })

@@ -4,14 +4,13 @@
 
 mod common;
 use common::*;
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use treeqr_devices::{Device, HostDevice, HostFaults};
 use treeqr_kernels::device::HostKernels;
 use treeqr_matrices::{Csc, RealScalar, Scalar, c32, c64, gallery};
-use treeqr_runtime::{
-    Accelerator, Config, Faults, RunError, RunStats, SCHEDULERS, SchedulerEntry, schedulers,
-};
+use treeqr_runtime::*;
 use treeqr_solver::{FactorOptions, FactorScalar, Options, SolveError, analyse, factorize};
 
 /// Tiles small enough that small matrices have some tens of them; a tree of triangles in every panel.
@@ -28,6 +27,7 @@ fn accelerator(memory_bytes: u64, streams: usize, faults: HostFaults) -> Acceler
         device: Arc::new(device) as Arc<dyn Device>,
         memory_bytes,
         streams,
+        pin: true,
     }
 }
 
@@ -160,6 +160,127 @@ fn a_small_memory_is_enough() {
         assert!(stats.devices[0].link.peak_bytes <= 96 << 10);
     }
     assert!(evictions > 0);
+}
+
+/// A policy for this test: what the device can run, it runs.
+static DEVICE_FIRST: SchedulerEntry = SchedulerEntry {
+    name: "device_first",
+    about: "the CPU gets what nobody else can run",
+    uses_models: false,
+    create: |scene| {
+        let queue = Mutex::default();
+        Box::new(DeviceFirst { scene, queue })
+    },
+};
+
+struct DeviceFirst<'s> {
+    scene: Scene<'s>,
+    queue: Mutex<Vec<ReadyTask>>,
+}
+
+impl Scheduler for DeviceFirst<'_> {
+    fn push(&self, task: ReadyTask, _: Option<WorkerId>) -> Wake {
+        self.queue.lock().unwrap().push(task);
+        Wake::All
+    }
+
+    fn pop(&self, worker: WorkerId) -> Option<ReadyTask> {
+        let mut queue = self.queue.lock().unwrap();
+        let mine = |task: &ReadyTask| match worker {
+            0 => !(1..self.scene.workers()).any(|device| self.scene.can_run(device, task)),
+            device => self.scene.can_run(device, task),
+        };
+        let at = queue.iter().position(mine)?;
+        Some(queue.remove(at))
+    }
+
+    fn queued(&self) -> usize {
+        self.queue.lock().unwrap().len()
+    }
+}
+
+/// Counts tasks by codelet, on the host and elsewhere.
+#[derive(Default)]
+struct Where(Mutex<BTreeMap<(u16, bool), usize>>);
+
+struct Counted<'w>(&'w Where);
+
+impl Observer for &'static Where {
+    type Track = Counted<'static>;
+    fn attach(&self, _: Lane) -> Counted<'static> {
+        Counted(self)
+    }
+    fn detach(&self, _: Counted<'static>) {}
+    fn clock(&self) -> u64 {
+        0
+    }
+}
+
+impl Track for Counted<'_> {
+    fn submitted(&mut self, _: TaskId, _: &TaskSpec, _: u64) {}
+    fn task(&mut self, record: &TaskRecord) {
+        let mut counts = self.0.0.lock().unwrap();
+        *counts
+            .entry((record.codelet.0, record.worker > 0))
+            .or_default() += 1;
+    }
+    fn memory(&mut self, _: &MemoryRecord) {}
+    fn state(&mut self, _: &StateRecord) {}
+}
+
+/// Fronts that live on the device: it clears, assembles and factorizes them, and no tile of them comes to the host before the end.
+#[test]
+fn fronts_live_on_the_device_whole() {
+    const INIT_BLOCK: u16 = 1;
+    const BLOCK_COPY: u16 = 2;
+    fn go<T: FactorScalar>(seed: u64, tolerance: f64) {
+        // In one scalar without groups, in the others with packed contribution blocks.
+        let (o, a) = match T::NAME {
+            "f64" => {
+                let o = options(|o| (o.mb, o.nb, o.ib) = (Some(2), Some(1), Some(1)));
+                (o, random::<T>(seed, 150, 100, 240))
+            }
+            _ => (tiled(), random::<T>(seed, 220, 130, 900)),
+        };
+        let alone = Config {
+            bind: false,
+            ..Config::with_threads(1)
+        };
+        let (expected, _) = solve(&a, &o, alone).unwrap();
+        let symbolic = Arc::new(analyse(a.pattern(), &o).unwrap());
+        let b: Vec<T> = vector(3, a.nrows() * 2);
+        let run = Config {
+            scheduler: &DEVICE_FIRST,
+            bind: false,
+            accelerators: vec![accelerator(16 << 20, 2, HostFaults::default())],
+            ..Config::with_threads(1)
+        };
+        let options = FactorOptions {
+            run,
+            ..FactorOptions::default()
+        };
+        let seen: &'static Where = Box::leak(Box::default());
+        let done = factorize(&symbolic, &a, &b, 2, &options, &seen).unwrap();
+        let off = apart(&expected, &done.factors.solution().unwrap());
+        assert!(off < tolerance, "{}: {off:e}", T::NAME);
+        let counts = seen.0.lock().unwrap();
+        let count = |codelet, device| counts.get(&(codelet, device)).copied().unwrap_or(0);
+        for codelet in [INIT_BLOCK, BLOCK_COPY] {
+            let both = (count(codelet, true), count(codelet, false));
+            assert!(both.0 > 10 && both.1 == 0, "{codelet}: {both:?}");
+        }
+        let link = done.stats.devices[0].link;
+        assert_eq!(link.returned_bytes, 0, "{}: {link:?}", T::NAME);
+        assert!(link.cleared_bytes > link.written_back_bytes / 2);
+        if T::NAME == "f64" {
+            // All that comes is lists, and nothing is evicted: the tiles were made there.
+            assert_eq!((link.fetched_bytes, link.evictions), (0, 0), "{link:?}");
+        }
+    }
+    go::<f64>(1, 1e-11);
+    go::<f32>(2, 2e-3);
+    go::<c64>(3, 1e-11);
+    go::<c32>(4, 2e-3);
 }
 
 #[test]

@@ -246,6 +246,7 @@ impl DeviceArgs {
             choice: choice.clone(),
             memory_bytes: self.device_memory,
             streams: self.streams.into(),
+            pin: !self.no_pin,
         }
     }
 }

@@ -88,6 +88,7 @@ fn after_a_failure_the_cpu_does_all_of_it() {
             device: Arc::new(device),
             memory_bytes: 8 << 20,
             streams: 2,
+            pin: true,
         };
         FactorOptions {
             run: Config {

@@ -5,6 +5,10 @@
 
 #include "../copies.cu"
 
+#include "../assembly.cu"
+
+#include "../fronts.cu"
+
 #define OF(KERNEL, SUFFIX)                                                                                                 \
     if (!std::strcmp(name, #KERNEL "_" #SUFFIX)) {                                                                        \
         shim::run([](void **arguments) { shim::call(KERNEL##_##SUFFIX, arguments); }, blocks, threads, arguments);        \
@@ -20,5 +24,8 @@ extern "C" int run_kernel(const char *name, unsigned blocks, unsigned threads, v
     ALL(copy_stair)
     ALL(copy)
     ALL(subtract)
+    ALL(extend)
+    ALL(place)
+    ALL(fronts)
     return 1;
 }

@@ -3,7 +3,7 @@
 //! Takes the same launches and products as a device. Nothing here is made to be fast, and nothing is shared with the sources in
 //! `kernels/cuda/`: reflectors are those of [`crate::reference`].
 
-use super::Block;
+use super::{Block, FrontShape};
 use crate::reference::{larf, larfg, larft_column};
 use crate::scalar::KernelScalar;
 use num_complex::Complex;
@@ -55,6 +55,13 @@ fn set_real<R: RealScalar>(bytes: &mut [u8], x: R) {
 }
 
 impl Numbers<'_> {
+    /// Entry k of a list of indices.
+    fn index(&self, list: u64, k: usize) -> usize {
+        let place = (list - self.base) as usize + 4 * k;
+        let bytes = self.bytes[place..place + 4].try_into().expect("four");
+        i32::from_ne_bytes(bytes) as usize
+    }
+
     fn place<T>(&self, block: Block, i: usize, j: usize) -> usize {
         (block.address - self.base) as usize + (i + j * block.ld) * size_of::<T>()
     }
@@ -109,6 +116,13 @@ impl Args<'_> {
         }
     }
 
+    fn address(&mut self) -> u64 {
+        match self.0.next() {
+            Some(&Arg::Address(address)) => address,
+            other => panic!("no address: {other:?}"),
+        }
+    }
+
     fn int(&mut self) -> usize {
         match self.0.next() {
             Some(&Arg::Int(x)) => x as usize,
@@ -127,6 +141,12 @@ impl Args<'_> {
 fn run<T: KernelScalar>(launch: &Launch, bytes: &mut [u8], base: u64) {
     let mut memory = Numbers { bytes, base };
     let mut args = Args(launch.args.iter());
+    match launch.kernel {
+        "extend" => return extend::<T>(&mut memory, args),
+        "place" => return place::<T>(&mut memory, args),
+        "fronts" => return fronts::<T>(&mut memory, args),
+        _ => {}
+    }
     let (a, to) = (args.block(), args.block());
     if launch.kernel == "panel" {
         let (t, width) = (args.block(), args.int());
@@ -228,6 +248,80 @@ fn panel<T: KernelScalar>(
     for (j, column) in factor.iter().enumerate() {
         memory.set_column(t, j, 0, column);
         memory.set_column(t, j, column.len(), &vec![T::zero(); width - column.len()]);
+    }
+}
+
+/// The packed block is walked from its first column on, as it was written.
+fn extend<T: KernelScalar>(memory: &mut Numbers<'_>, mut args: Args<'_>) {
+    let (from, packed) = (args.block(), args.int());
+    let (rows, cols) = (args.address(), args.address());
+    let (to, top, left) = (args.block(), args.int(), args.int());
+    let (m, n, row, col) = (args.int(), args.int(), args.int(), args.int());
+    let trapezoid = args.int() == 1;
+    let mut start: usize = (0..col).map(|c| (c + 1).min(packed)).sum();
+    for j in 0..n {
+        for i in 0..m {
+            if trapezoid && row + i > col + j {
+                break;
+            }
+            let x = match packed {
+                0 => memory.get::<T>(from, i, j),
+                _ => memory.get(Block { ld: 0, ..from }, start + row + i, 0),
+            };
+            let (i, j) = (memory.index(rows, i) - top, memory.index(cols, j) - left);
+            memory.set(to, i, j, x);
+        }
+        start += (col + j + 1).min(packed);
+    }
+}
+
+fn place<T: KernelScalar>(memory: &mut Numbers<'_>, mut args: Args<'_>) {
+    let (values, places, n) = (args.address(), args.address(), args.int());
+    let line = |address| Block { address, ld: 0 };
+    let to = args.address();
+    for k in 0..n {
+        let x = memory.get::<T>(line(values), k, 0);
+        let at = memory.index(places, k);
+        memory.set(line(to), at, 0, x);
+    }
+}
+
+fn fronts<T: KernelScalar>(memory: &mut Numbers<'_>, mut args: Args<'_>) {
+    let (first, taus, stairs) = (args.address(), args.address(), args.address());
+    let (list, count) = (args.address(), args.int());
+    for f in 0..count {
+        let place = (list - memory.base) as usize + FrontShape::BYTES * f;
+        let bytes = memory.bytes[place..place + FrontShape::BYTES].try_into();
+        let shape = FrontShape::from_bytes(&bytes.expect("a shape"));
+        let behind = |address: u64, numbers: u64| address + numbers * size_of::<T>() as u64;
+        let (m, n, cols) = (shape.m as usize, shape.n as usize, shape.cols as usize);
+        let a = Block {
+            address: behind(first, shape.at),
+            ld: m,
+        };
+        let line = Block {
+            address: behind(taus, shape.tau),
+            ld: 0,
+        };
+        for j in 0..m.min(n) {
+            let rows = j + 1..memory.index(stairs, shape.stair as usize + j).max(j + 1);
+            let mut tau = T::zero();
+            if !rows.is_empty() {
+                let (mut head, mut tail) =
+                    (memory.get::<T>(a, j, j), memory.column(a, j, rows.clone()));
+                tau = larfg(&mut head, &mut tail);
+                memory.set(a, j, j, head);
+                memory.set_column(a, j, j + 1, &tail);
+                for c in j + 1..cols {
+                    let (mut head, mut column) =
+                        (memory.get(a, j, c), memory.column(a, c, rows.clone()));
+                    larf(tau.conj(), &tail, &mut head, &mut column);
+                    memory.set(a, j, c, head);
+                    memory.set_column(a, c, j + 1, &column);
+                }
+            }
+            memory.set(line, j, 0, tau);
+        }
     }
 }
 

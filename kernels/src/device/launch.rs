@@ -1,6 +1,7 @@
 //! The commands that the kernels consist of: their names, grids and arguments. The one place that has to agree with the parameters
 //! that `kernels/cuda/` declares.
 
+use super::assembly::{Part, PartLayout, Target};
 use super::{Block, MOST_COLUMNS};
 use crate::block::Op;
 use treeqr_devices::{Arg, DeviceError, Gemm, Launch, ScalarKind, Stream};
@@ -11,10 +12,19 @@ const PANEL_THREADS: u32 = 512;
 const COPY_THREADS: u32 = 256;
 const COPY_BLOCKS: usize = 1024;
 
+/// Threads of a block that factorizes a small front, and the most blocks: each then takes several fronts.
+const FRONT_THREADS: u32 = 128;
+const FRONT_BLOCKS: usize = 4096;
+
 /// A stream and the scalar of what is asked of it.
 pub(super) struct Commands<'s> {
     stream: &'s mut dyn Stream,
     scalar: ScalarKind,
+}
+
+/// Blocks of threads for so many entries.
+fn copy_blocks(entries: usize) -> u32 {
+    entries.div_ceil(COPY_THREADS as usize).min(COPY_BLOCKS) as u32
 }
 
 fn int(x: usize) -> Arg {
@@ -106,6 +116,74 @@ impl<'s> Commands<'s> {
         self.copies("copy_stair", a, to, (h, rows.len()), Some(stair(rows)))
     }
 
+    pub(super) fn extend(
+        &mut self,
+        part: &Part,
+        (rows, cols): (u64, u64),
+        target: &Target,
+    ) -> Result<(), DeviceError> {
+        let (m, n) = part.size;
+        if m == 0 || n == 0 {
+            return Ok(());
+        }
+        let (from, ld, packed) = match part.from {
+            PartLayout::Tile(block) => (block.address, block.ld, 0),
+            PartLayout::Packed { address, rows } => (address, 0, rows),
+        };
+        let (top, left) = target.corner;
+        let args = vec![
+            Arg::Address(from),
+            int(ld),
+            int(packed),
+            Arg::Address(rows),
+            Arg::Address(cols),
+            Arg::Address(target.tile.address),
+            int(target.tile.ld),
+            int(top as usize),
+            int(left as usize),
+            int(m),
+            int(n),
+            int(part.row),
+            int(part.col),
+            Arg::Int(i32::from(part.trapezoid)),
+        ];
+        self.launch("extend", copy_blocks(m * n), COPY_THREADS, args)
+    }
+
+    pub(super) fn place(
+        &mut self,
+        n: usize,
+        values: u64,
+        places: u64,
+        to: u64,
+    ) -> Result<(), DeviceError> {
+        if n == 0 {
+            return Ok(());
+        }
+        let args = vec![
+            Arg::Address(values),
+            Arg::Address(places),
+            int(n),
+            Arg::Address(to),
+        ];
+        self.launch("place", copy_blocks(n), COPY_THREADS, args)
+    }
+
+    pub(super) fn fronts(
+        &mut self,
+        count: usize,
+        list: u64,
+        (fronts, taus, stairs): (u64, u64, u64),
+    ) -> Result<(), DeviceError> {
+        if count == 0 {
+            return Ok(());
+        }
+        let addresses = [fronts, taus, stairs, list].map(Arg::Address);
+        let args = addresses.into_iter().chain([int(count)]).collect();
+        let blocks = count.min(FRONT_BLOCKS) as u32;
+        self.launch("fronts", blocks, FRONT_THREADS, args)
+    }
+
     fn copies(
         &mut self,
         kernel: &'static str,
@@ -126,8 +204,7 @@ impl<'s> Commands<'s> {
             int(n),
         ];
         args.extend(more);
-        let blocks = (m * n).div_ceil(COPY_THREADS as usize).min(COPY_BLOCKS);
-        self.launch(kernel, blocks as u32, COPY_THREADS, args)
+        self.launch(kernel, copy_blocks(m * n), COPY_THREADS, args)
     }
 
     /// Applies kb reflectors of h rows to n columns: `[C1; C2] = op(I - [I; V] T [I; V]^H) [C1; C2]`, or C2 alone.

@@ -13,13 +13,17 @@
 //!
 //! Takes addresses in a device's memory, sizes and staircases; gives nothing but what the device does later. The results agree with
 //! the CPU's kernels up to rounding, T and V included, so a front may change sides between any two tasks. Knows neither CUDA nor
-//! the host: `kernels/cuda/` has the sources of what is launched (`panel.cu`, `copies.cu`), `ptx` what is shipped of them, `host`
-//! the same with plain loops, and the tests run the very sources, compiled for the host.
+//! the host: `kernels/cuda/` has the sources of what is launched (`panel.cu`, `copies.cu`; for `assembly` and
+//! `fronts`, the files of these names), `ptx` what is shipped of them, `host` the same with plain loops, and the tests run the very sources, compiled for the host.
 
+mod assembly;
+mod fronts;
 mod host;
 mod launch;
 mod ptx;
 
+pub use assembly::{Part, PartLayout, Target, extend, place};
+pub use fronts::{FRONT_BYTES, FrontShape, front_qr_batch};
 pub use host::HostKernels;
 pub use ptx::{MODULES, fingerprint, sources};
 

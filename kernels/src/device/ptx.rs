@@ -14,20 +14,31 @@ pub const MODULES: &[Module] = &[
         name: "copies.cu",
         ptx: include_str!("../../cuda/ptx/copies.ptx"),
     },
+    Module {
+        name: "assembly.cu",
+        ptx: include_str!("../../cuda/ptx/assembly.ptx"),
+    },
+    Module {
+        name: "fronts.cu",
+        ptx: include_str!("../../cuda/ptx/fronts.ptx"),
+    },
 ];
 
 /// The sources of a module: the headers, then the file itself.
-pub fn sources(name: &str) -> Option<[&'static str; 3]> {
+pub fn sources(name: &str) -> Option<[&'static str; 4]> {
     let source = match name {
         "panel.cu" => include_str!("../../cuda/panel.cu"),
         "copies.cu" => include_str!("../../cuda/copies.cu"),
+        "assembly.cu" => include_str!("../../cuda/assembly.cu"),
+        "fronts.cu" => include_str!("../../cuda/fronts.cu"),
         _ => return None,
     };
     let headers = [
         include_str!("../../cuda/scalar.cuh"),
         include_str!("../../cuda/stair.cuh"),
+        include_str!("../../cuda/reflector.cuh"),
     ];
-    Some([headers[0], headers[1], source])
+    Some([headers[0], headers[1], headers[2], source])
 }
 
 /// The hash that the first line of a module's PTX ends with: FNV-1a over its sources.
@@ -64,6 +75,9 @@ mod tests {
             "copy_stair",
             "copy",
             "subtract",
+            "extend",
+            "place",
+            "fronts",
         ] {
             for scalar in ["f32", "f64", "c32", "c64"] {
                 let entry = format!(".visible .entry {kernel}_{scalar}(");

@@ -1,11 +1,15 @@
 //! The kernels for devices, without one: as plain loops, and as their own sources compiled for the host, both behind a device that is
 //! the host. By residuals, against the twins, and beside the CPU's kernels, which must be able to go on with what they leave.
 
+mod assembly;
 #[path = "../common/mod.rs"]
 mod common;
+mod fronts;
 mod sources;
 
+use assembly::{check_extend, check_place};
 use common::{Rng, *};
+use fronts::{check_fronts, check_sizes};
 use proptest::prelude::*;
 use sources::Sources;
 use std::sync::Arc;
@@ -332,7 +336,16 @@ fn check(case: Case) {
     for interpreter in interpreters(case.threads) {
         four_scalars!(check_ge(case, &interpreter));
         four_scalars!(check_tp(case, &interpreter));
+        check_copies(case, &interpreter);
     }
+}
+
+/// Assembly.
+fn check_copies(case: Case, on: &On) {
+    let size = (case.m, case.n);
+    four_scalars!(check_extend(size, true, case.seed, on));
+    four_scalars!(check_extend(size, false, case.seed, on));
+    four_scalars!(check_place(case.m * case.n, case.seed, on));
 }
 
 proptest! {
@@ -373,6 +386,18 @@ fn edges_and_tall_tiles() {
 }
 
 #[test]
+fn batches_of_fronts() {
+    check_sizes();
+    for threads in [32, 96] {
+        for on in interpreters(threads) {
+            for (count, most, seed) in [(1, 1, 1), (7, 5, 2), (3, 40, 3), (20, 12, 4)] {
+                four_scalars!(check_fronts(count, most, seed, &on));
+            }
+        }
+    }
+}
+
+#[test]
 fn blocks_of_as_many_threads_as_on_a_device() {
     let Some(sources) = Sources::new(None) else {
         return;
@@ -401,6 +426,8 @@ fn on_a_cuda_device_if_there_is_one() {
         Err(error) => return eprintln!("SKIPPED: no kernel ran on a device: {error}"),
     };
     let on = On::Device(device);
+    four_scalars!(check_fronts(2000, 12, 5, &on));
+    four_scalars!(check_fronts(50, 45, 6, &on));
     let shapes = [
         (1, 1, 1),
         (1, 5, 3),
@@ -426,6 +453,7 @@ fn on_a_cuda_device_if_there_is_one() {
             };
             four_scalars!(check_ge(case, &on));
             four_scalars!(check_tp(case, &on));
+            check_copies(case, &on);
         }
     }
 }

@@ -9,11 +9,11 @@ use crate::error::{RunError, panic_message};
 use crate::faults::ActiveFaults;
 use crate::machine::{Event, Room, StreamWorker};
 use crate::observer::{MemoryRecord, Observer, StateRecord, TaskRecord, Track, WorkerState};
-use crate::spec::{Access, Handle, TaskId, TaskSpec, WorkerId};
+use crate::spec::{Handle, TaskId, TaskSpec, WorkerId};
 use crate::store::{Change, MemoryNode, OutOfMemory, SharedStore};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::time::Duration;
+use treeqr_devices::Span;
 
 /// Runs a task.
 pub(super) fn execute<A: Application, O: Observer>(
@@ -71,7 +71,7 @@ fn panicked(codelet: &'static str, node: u32, payload: &(dyn std::any::Any + Sen
     }
 }
 
-/// Runs a task on a real device and waits for its end; gives the bytes it touched and the device's time in it.
+/// Runs a task on a real device and waits for its end; gives the bytes it touched and the device's times of it.
 pub(super) fn launch<A: Application, O: Observer>(
     app: &A,
     spec: &TaskSpec,
@@ -79,7 +79,7 @@ pub(super) fn launch<A: Application, O: Observer>(
     driven: &mut StreamWorker,
     recorder: &mut Recorder<'_, O>,
     id: TaskId,
-) -> Result<(u64, Duration), RunError> {
+) -> Result<(u64, Span), RunError> {
     let name = app.codelets()[spec.codelet.0 as usize].name;
     let code = app
         .launch_code(spec.codelet)
@@ -121,8 +121,7 @@ pub(super) fn check<A: Application>(
         codelet.cpu.is_some()
             || (devices
                 && (app.device_code(spec.codelet).is_some()
-                    || app.launch_code(spec.codelet).is_some())
-                && spec.accesses.iter().all(|(_, a)| *a != Access::Scatter)),
+                    || app.launch_code(spec.codelet).is_some())),
         "no worker can run the codelet `{}`",
         codelet.name
     );
@@ -152,22 +151,32 @@ impl<O: Observer> Recorder<'_, O> {
 
     pub(super) fn task(&mut self, id: TaskId, spec: &TaskSpec, bytes: u64, times: Times) {
         if O::ACTIVE {
-            self.track.task(&TaskRecord {
-                id,
-                codelet: spec.codelet,
-                worker: self.worker as u16,
-                node: spec.node,
-                params: spec.params,
-                priority: spec.priority,
-                flops: spec.flops,
-                bytes,
-                queued: times.queued,
-                submit: times.submit,
-                ready: times.ready,
-                pop: times.pop,
-                start: times.start,
-                end: times.end,
-            });
+            self.track.task(&self.record_of(id, spec, bytes, times));
+        }
+    }
+
+    pub(super) fn record_of(
+        &self,
+        id: TaskId,
+        spec: &TaskSpec,
+        bytes: u64,
+        times: Times,
+    ) -> TaskRecord {
+        TaskRecord {
+            id,
+            codelet: spec.codelet,
+            worker: self.worker as u16,
+            node: spec.node,
+            params: spec.params,
+            priority: spec.priority,
+            flops: spec.flops,
+            bytes,
+            queued: times.queued,
+            submit: times.submit,
+            ready: times.ready,
+            pop: times.pop,
+            start: times.start,
+            end: times.end,
         }
     }
 

@@ -9,6 +9,7 @@
 //!
 //! Takes an application, a store, an observer; gives results or the first error. Knows no policy.
 
+mod device_log;
 pub(crate) mod execute;
 mod live;
 #[cfg(all(test, loom))]

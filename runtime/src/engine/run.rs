@@ -14,7 +14,7 @@ use crate::faults::ActiveFaults;
 use crate::machine::{Event, Machine};
 use crate::observer::{Lane, Observer, RunInfo, Track};
 use crate::schedulers::Scene;
-use crate::store::DataStore;
+use crate::store::{DataStore, SharedStore};
 use crate::sync::{AtomicBool, AtomicUsize, Mutex, Ordering};
 use crate::throttle::Throttle;
 use crate::topology::Platform;
@@ -48,6 +48,26 @@ where
     O: Observer,
     F: FnOnce(&mut Submitter<'_>) -> Result<R, Stopped>,
 {
+    let devices = config.devices.len() + config.accelerators.len();
+    let done = run_on(config, app, store.share(devices), observer, submit);
+    if !config.accelerators.is_empty() {
+        store.unpin();
+    }
+    done
+}
+
+fn run_on<A, O, R, F>(
+    config: &Config,
+    app: &A,
+    store: SharedStore<'_>,
+    observer: &O,
+    submit: F,
+) -> Result<(R, RunStats), RunError>
+where
+    A: Application,
+    O: Observer,
+    F: FnOnce(&mut Submitter<'_>) -> Result<R, Stopped>,
+{
     let begin = Instant::now();
     assert!(
         (1..=1 << 16).contains(&config.threads),
@@ -65,7 +85,6 @@ where
         false => Platform::ring(workers - streams),
     };
     let platform = platform.and_unpinned(streams);
-    let store = store.share(config.devices.len() + config.accelerators.len());
     let ticks = || observer.clock();
     let machine = Machine::new(config, app, store, &ticks).map_err(RunError::Device)?;
     let host_bytes = store.bytes();
@@ -201,13 +220,14 @@ fn device_stats(config: &Config, machine: &Machine<'_>) -> Vec<DeviceStats> {
         .zip(machine.link_stats())
         .zip(machine.done());
     all.map(
-        |(((name, model, workers), link), (tasks, busy))| DeviceStats {
+        |(((name, model, workers), link), (tasks, busy, clock_error_ticks))| DeviceStats {
             name: name.clone(),
             emulated: model.is_none(),
             model,
             workers,
             tasks,
             busy,
+            clock_error_ticks,
             link,
         },
     )

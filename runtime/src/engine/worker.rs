@@ -3,6 +3,7 @@
 //! Takes its number; gives nothing but done tasks, or the error that ends the run. Knows no policy.
 
 use super::Engine;
+use super::device_log::DeviceLog;
 use super::execute::{Recorder, Times, execute, launch};
 use crate::codelet::Application;
 use crate::denormals::FlushDenormals;
@@ -53,6 +54,12 @@ fn serve<A: Application, O: Observer>(engine: &Engine<'_, A, O>, worker: WorkerI
         worker,
         faults: &engine.faults,
     };
+    let observer = engine.observer;
+    let ticks = || observer.clock();
+    let mut log = match &mut driven {
+        Some(driven) if O::ACTIVE => Some(DeviceLog::new(&mut *driven.stream, ticks)),
+        _ => None,
+    };
     let memory = engine.machine.places()[worker].memory;
     let store = engine.store.on(memory).by(worker);
     let devices = engine.machine.has_devices();
@@ -60,10 +67,17 @@ fn serve<A: Application, O: Observer>(engine: &Engine<'_, A, O>, worker: WorkerI
     while !engine.is_stopped() {
         let (task, mut start) = match engine.scheduler.pop(worker) {
             Some(task) => (task, engine.observer.start_after(free_since)),
-            None => match find(engine, &mut recorder, free_since) {
-                Some(found) => found,
-                None => break,
-            },
+            None => {
+                if let (Some(log), Some(driven)) = (&mut log, &mut driven)
+                    && log.is_full(true)
+                {
+                    log.flush(&mut *driven.stream, ticks, &mut recorder.track);
+                }
+                match find(engine, &mut recorder, free_since) {
+                    Some(found) => found,
+                    None => break,
+                }
+            }
         };
         if engine.heed_cancel() {
             break;
@@ -91,21 +105,16 @@ fn serve<A: Application, O: Observer>(engine: &Engine<'_, A, O>, worker: WorkerI
             (Some(driven), _) => {
                 let rooms = engine.machine.rooms(worker, spec);
                 let done = launch(app, spec, rooms, driven, &mut recorder, id);
-                done.map(|(bytes, time)| {
-                    on_device = Some(time);
+                done.map(|(bytes, span)| {
+                    on_device = Some(span);
                     bytes
                 })
             }
             (None, Some(scratch)) => execute(app, store, id, spec, scratch, &mut recorder),
             (None, None) => unreachable!("a worker without a stream has scratch"),
         };
-        let mut ended = None;
-        if let (Some(time), Some(begin)) = (on_device, stopwatch) {
-            let end = recorder.clock();
-            let part = time.as_secs_f64() / begin.elapsed().as_secs_f64();
-            start = device_start(start, end, part);
-            ended = Some(end);
-        }
+        // The device has seen it earlier, but nobody was told before now.
+        let ended = on_device.map(|_| recorder.clock());
         if devices && done.is_ok() {
             let begin = stopwatch.expect("every task is timed");
             engine.machine.finish(worker, spec, begin);
@@ -134,16 +143,22 @@ fn serve<A: Application, O: Observer>(engine: &Engine<'_, A, O>, worker: WorkerI
             end,
             queued,
         };
-        recorder.task(id, spec, bytes, times);
+        match (&mut log, on_device, &mut driven) {
+            (Some(log), Some(span), Some(driven)) => {
+                log.note(recorder.record_of(id, spec, bytes, times), span);
+                if log.is_full(false) {
+                    log.flush(&mut *driven.stream, ticks, &mut recorder.track);
+                }
+            }
+            _ => recorder.task(id, spec, bytes, times),
+        }
         free_since = end;
     }
+    if let (Some(log), Some(driven)) = (&mut log, &mut driven) {
+        log.flush(&mut *driven.stream, ticks, &mut recorder.track);
+        engine.machine.note_clock_error(worker, log.error_ticks());
+    }
     engine.observer.detach(recorder.track);
-}
-
-/// When a task began on its device, in ticks: it ended when its worker saw it, at `end`, and took `part` of the time since `asked`.
-fn device_start(asked: u64, end: u64, part: f64) -> u64 {
-    let waited = end.saturating_sub(asked) as f64;
-    end - (waited * part.clamp(0.0, 1.0)) as u64
 }
 
 /// Brings the data of `task` to where its worker is; gives the time when it is there. The task was found at `since`. The error is

@@ -3,14 +3,15 @@
 //! Takes tasks that are about to run somewhere, or will be; copies bytes between the nodes of the store. Knows no policy
 //! and no speed of a worker. Only runs with devices have one of these.
 //!
-//! A replica on a node is in one of three states:
+//! A replica on a node is in one of three states (of several that are Shared one may be the host's, or none):
 //!
 //! ```text
 //!   Invalid   absent or out of date
 //!   Shared    valid; so are others
 //!   Owner     the only valid one: it is written back before it is dropped
 //!
-//!   a task reads on n         n Invalid: copied from the host, where the owner's bytes come first;    both Shared
+//!   a task reads on n         n Invalid: copied from the host, where a device's bytes come first;     both Shared
+//!                             or from that device, if the two are peers
 //!   it writes all of it       n gets room, nothing is copied;                     then as in the next line
 //!   it writes (or scatters)   n becomes Owner, all others Invalid, their room is free at once
 //!   n is full                 the replica that was used longest ago and that no task holds is dropped; an Owner is copied
@@ -18,8 +19,13 @@
 //!   the run ends              the host has all, devices nothing
 //! ```
 //!
-//! * The host always has room for every buffer, valid or not, so a write-back can't fail. Only tasks on the host allocate,
-//!   free and scatter (`Machine::can_run`): a scatter needs the other scatterers' bytes in the same memory.
+//! * The host always has room for every buffer, valid or not, so a write-back can't fail. Only tasks on the host allocate
+//!   and free.
+//! * A scatter needs the other scatterers' bytes in the same memory. The graph does not order them, so they may meet on several
+//!   nodes: who wants a buffer that is changed elsewhere gets nothing ([`Refusal::Busy`]) and asks again when that task has ended,
+//!   and what is scattered to is not brought ahead.
+//! * A buffer that nobody has written since the host allocated it does not move: on a device it begins as zeros too, or as
+//!   anything if it will be overwritten.
 //! * What a running task uses is *pinned* from before its first transfer to its end. A device has one worker, so a task
 //!   whose data fits into the device's memory always finds room: what is not its own can be dropped.
 //! * Bytes are copied at once, by whoever asks; the emulated link then says when they would have arrived. It serves one
@@ -38,18 +44,20 @@
 //! Claims of the store (`store/claim.rs`) check each copy: the source is claimed as by a reader, the target as by a writer.
 
 mod rooms;
+mod work;
 
 use super::device::DeviceSpec;
 use super::real::{RealNode, Room, Transfer};
 use crate::observer::{TransferKind, TransferRecord};
 use crate::schedulers::Missing;
 use crate::spec::{Access, Handle, TaskSpec};
-use crate::store::{Change, Fill, MemoryNode, OutOfMemory, SharedStore};
+use crate::store::{Change, MemoryNode, OutOfMemory, SharedStore};
 use crate::sync::{Mutex, lock};
 use smallvec::SmallVec;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use treeqr_devices::DeviceError;
+use work::Work;
 
 /// The state of all replicas of a run.
 pub(crate) struct Coherence<'r> {
@@ -57,6 +65,8 @@ pub(crate) struct Coherence<'r> {
     devices: Vec<Side>,
     /// Wall time over time of the emulated machine.
     scale: f64,
+    /// By codelet: whether its tasks read only to come later ([`Application::only_waits`](crate::Application::only_waits)).
+    waits: Vec<bool>,
     /// The observer's clock.
     ticks: &'r (dyn Fn() -> u64 + Sync),
     state: Mutex<State>,
@@ -92,6 +102,21 @@ impl Arrival {
         self.transfers
             .iter()
             .try_for_each(|transfer| transfer.wait())
+    }
+}
+
+/// Why a task can't have its data now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Refusal {
+    /// The node is full of what running tasks hold.
+    Full(OutOfMemory),
+    /// A task on another node holds a buffer that this one would change: both scatter.
+    Busy,
+}
+
+impl From<OutOfMemory> for Refusal {
+    fn from(full: OutOfMemory) -> Self {
+        Refusal::Full(full)
     }
 }
 
@@ -177,6 +202,8 @@ pub struct LinkStats {
     pub peak_bytes: u64,
     /// Bytes that came because a task needed them.
     pub fetched_bytes: u64,
+    /// Bytes that came from another device, without the host.
+    pub peer_bytes: u64,
     /// Bytes that came ahead of their task.
     pub prefetched_bytes: u64,
     /// Bytes that left because somebody else needed them.
@@ -185,6 +212,10 @@ pub struct LinkStats {
     pub written_back_bytes: u64,
     /// Replicas that were dropped because the memory was full.
     pub evictions: u64,
+    /// Bytes of the host's memory that were page-locked for copies to and from it.
+    pub pinned_bytes: u64,
+    /// Bytes of buffers that nobody had written: they were not brought, but began there as zeros.
+    pub cleared_bytes: u64,
 }
 
 impl LinkStats {
@@ -201,9 +232,13 @@ impl LinkStats {
 /// Handles of a task, each once: whether their content is needed, whether it changes.
 type Uses = SmallVec<[(Handle, bool, bool); 8]>;
 
-fn uses(spec: &TaskSpec) -> Uses {
+/// `waits` says that what the task reads is there for the order alone.
+fn uses(spec: &TaskSpec, waits: bool) -> Uses {
     let mut uses = Uses::new();
     for &(handle, access) in &spec.accesses {
+        if waits && access == Access::Read {
+            continue;
+        }
         // A scatter leaves most of the buffer as it is.
         let needs = access != Access::Write;
         let changes = access != Access::Read;
@@ -240,8 +275,20 @@ impl<'r> Coherence<'r> {
             store,
             devices,
             scale,
+            waits: Vec::new(),
             ticks,
         }
+    }
+
+    /// The codelets whose tasks read only to come later.
+    pub(super) fn with_waits(mut self, waits: Vec<bool>) -> Self {
+        self.waits = waits;
+        self
+    }
+
+    fn uses(&self, spec: &TaskSpec) -> Uses {
+        let waits = self.waits.get(spec.codelet.0 as usize);
+        uses(spec, waits.is_some_and(|&waits| waits))
     }
 
     /// Makes all that `spec` uses valid on `node` and pins it there until [`release`](Self::release). Returns when the
@@ -251,9 +298,14 @@ impl<'r> Coherence<'r> {
         spec: &TaskSpec,
         node: MemoryNode,
         now_ns: f64,
-    ) -> Result<Arrival, OutOfMemory> {
+    ) -> Result<Arrival, Refusal> {
         let mut work = self.work(now_ns);
-        let uses = uses(spec);
+        let uses = self.uses(spec);
+        for &(handle, _, changes) in &uses {
+            if changes && work.is_held_elsewhere(handle, node) {
+                return Err(Refusal::Busy);
+            }
+        }
         for &(handle, _, _) in &uses {
             work.at(handle, node).pins += 1;
         }
@@ -264,7 +316,7 @@ impl<'r> Coherence<'r> {
             for &(handle, _, _) in &uses {
                 work.at(handle, node).pins -= 1;
             }
-            return Err(error);
+            return Err(error.into());
         }
         let mut arrival = Arrival {
             ns: now_ns,
@@ -273,8 +325,9 @@ impl<'r> Coherence<'r> {
         for &(handle, _, changes) in &uses {
             if changes {
                 work.own(handle, node);
-                let pending = std::mem::take(&mut work.at(handle, MemoryNode::HOST).pending);
-                arrival.transfers.extend(pending);
+                // They stay in the list: other scatterers wait for them too.
+                let host = work.at(handle, MemoryNode::HOST);
+                arrival.transfers.extend(host.pending.iter().cloned());
             }
             let replica = work.at(handle, node);
             arrival.ns = arrival.ns.max(replica.arrives_ns);
@@ -307,7 +360,7 @@ impl<'r> Coherence<'r> {
     /// The task that acquired has ended.
     pub(super) fn release(&self, spec: &TaskSpec, node: MemoryNode) {
         let mut work = self.work(0.0);
-        for (handle, _, _) in uses(spec) {
+        for (handle, _, _) in self.uses(spec) {
             work.at(handle, node).pins -= 1;
             work.touch(handle, node);
         }
@@ -322,8 +375,13 @@ impl<'r> Coherence<'r> {
             return;
         }
         let mut work = self.work(now_ns);
-        for (handle, needs, _) in uses(spec) {
+        let scattered = |handle| {
+            let mut accesses = spec.accesses.iter();
+            accesses.any(|&access| access == (handle, Access::Scatter))
+        };
+        for (handle, needs, _) in self.uses(spec) {
             if needs
+                && !scattered(handle)
                 && work
                     .bring(handle, node, needs, TransferKind::Prefetch)
                     .is_err()
@@ -336,7 +394,8 @@ impl<'r> Coherence<'r> {
     /// Whether `node` can hold all data of `spec`, and all of it is allocated.
     pub(super) fn fits(&self, spec: &TaskSpec, node: MemoryNode) -> bool {
         let work = self.work(0.0);
-        let sizes = uses(spec)
+        let sizes = self
+            .uses(spec)
             .into_iter()
             .map(|(handle, _, _)| work.size(handle));
         match self.side(node) {
@@ -355,13 +414,17 @@ impl<'r> Coherence<'r> {
     pub(super) fn transfer_ns(&self, spec: &TaskSpec, node: MemoryNode, now_ns: f64) -> f64 {
         let mut work = self.work(now_ns);
         let mut total = 0.0;
-        for (handle, needs, _) in uses(spec) {
+        for (handle, needs, _) in self.uses(spec) {
             let there = work.at(handle, node).clone();
             if there.validity != Validity::Invalid {
                 total += (there.arrives_ns - now_ns).max(0.0);
-            } else if let (true, Some(bytes)) = (needs, work.size(handle)) {
-                if let Some(owner) = work.owner_device(handle) {
-                    total += self.side(owner).transfer_ns(bytes);
+            } else if let (true, Some(bytes), None) =
+                (needs, work.size(handle), work.untouched(handle))
+            {
+                let holder = work.holder(handle, node);
+                let by_host = !holder.is_some_and(|other| work.are_peers(node, other));
+                if let (Some(other), true) = (holder, by_host) {
+                    total += self.side(other).transfer_ns(bytes);
                 }
                 if node != MemoryNode::HOST {
                     total += self.side(node).transfer_ns(bytes);
@@ -375,11 +438,12 @@ impl<'r> Coherence<'r> {
     pub(super) fn missing(&self, spec: &TaskSpec, node: MemoryNode, now_ns: f64) -> Missing {
         let mut work = self.work(now_ns);
         let mut missing = Missing::default();
-        for (handle, needs, _) in uses(spec) {
+        for (handle, needs, _) in self.uses(spec) {
             let bytes = work.size(handle).unwrap_or(0);
             let there = work.at(handle, node).clone();
             let loading = there.is_loading(now_ns);
-            if needs && (there.validity == Validity::Invalid || loading) {
+            let moves = work.untouched(handle).is_none() || loading;
+            if needs && moves && (there.validity == Validity::Invalid || loading) {
                 missing.invalid_bytes += bytes;
                 missing.not_loading_bytes += if loading { 0 } else { bytes };
             }
@@ -454,7 +518,16 @@ impl<'r> Coherence<'r> {
     /// By device.
     pub(super) fn stats(&self) -> Vec<LinkStats> {
         let state = lock(&self.state);
-        state.links.iter().map(|link| link.stats).collect()
+        let sides = state.links.iter().zip(&self.devices);
+        sides
+            .map(|(link, side)| LinkStats {
+                pinned_bytes: match side {
+                    Side::Real(real) => real.pinned_bytes(),
+                    Side::Emulated(_) => 0,
+                },
+                ..link.stats
+            })
+            .collect()
     }
 
     fn side(&self, node: MemoryNode) -> &Side {
@@ -467,232 +540,5 @@ impl<'r> Coherence<'r> {
             state: lock(&self.state),
             now_ns,
         }
-    }
-}
-
-/// Under the lock.
-struct Work<'w, 'r> {
-    all: &'w Coherence<'r>,
-    state: crate::sync::MutexGuard<'w, State>,
-    now_ns: f64,
-}
-
-impl Work<'_, '_> {
-    fn at(&mut self, handle: Handle, node: MemoryNode) -> &mut Replica {
-        let nodes = self.state.nodes;
-        &mut self.state.replicas[handle.0 as usize * nodes + usize::from(node.0)]
-    }
-
-    fn link(&mut self, node: MemoryNode) -> &mut Link {
-        &mut self.state.links[usize::from(node.0) - 1]
-    }
-
-    /// Bytes of the buffer, if there is one.
-    fn size(&self, handle: Handle) -> Option<u64> {
-        self.all.store.len(handle).map(|bytes| bytes as u64)
-    }
-
-    /// The device that has the only valid replica.
-    fn owner_device(&mut self, handle: Handle) -> Option<MemoryNode> {
-        let devices = (1..self.state.nodes as u16).map(MemoryNode);
-        { devices }.find(|&node| self.at(handle, node).validity == Validity::Owner)
-    }
-
-    /// Gives `handle` room on `node` and, if `needs`, its valid bytes.
-    fn bring(
-        &mut self,
-        handle: Handle,
-        node: MemoryNode,
-        needs: bool,
-        kind: TransferKind,
-    ) -> Result<(), OutOfMemory> {
-        let Some(bytes) = self.size(handle) else {
-            return Ok(());
-        };
-        if node != MemoryNode::HOST && self.at(handle, node).bytes.is_none() {
-            if let Some(real) = self.all.real(node) {
-                self.allocate_real(real, handle, node, bytes, kind)?;
-            } else {
-                self.make_room(node, bytes, kind)?;
-                self.allocate(handle, node, bytes)?;
-            }
-        }
-        self.touch(handle, node);
-        if needs && self.at(handle, node).validity == Validity::Invalid {
-            if let Some(owner) = self.owner_device(handle) {
-                self.transfer(handle, owner, MemoryNode::HOST, TransferKind::Return);
-            }
-            if node != MemoryNode::HOST {
-                self.transfer(handle, MemoryNode::HOST, node, kind);
-            }
-        }
-        Ok(())
-    }
-
-    /// `node` is where the content changes now: all other replicas are out of date.
-    fn own(&mut self, handle: Handle, node: MemoryNode) {
-        for other in (0..self.state.nodes as u16).map(MemoryNode) {
-            if other == node {
-                self.at(handle, node).validity = Validity::Owner;
-            } else {
-                self.at(handle, other).validity = Validity::Invalid;
-                if other != MemoryNode::HOST && self.at(handle, other).bytes.is_some() {
-                    self.free(handle, other);
-                }
-            }
-        }
-    }
-
-    /// Drops replicas until `bytes` fit.
-    fn make_room(
-        &mut self,
-        node: MemoryNode,
-        bytes: u64,
-        kind: TransferKind,
-    ) -> Result<(), OutOfMemory> {
-        let Side::Emulated(spec) = self.all.side(node) else {
-            unreachable!("a real device makes room by itself");
-        };
-        while self.link(node).used_bytes + bytes > spec.memory_bytes {
-            let Some(victim) = self.victim(node, kind) else {
-                return Err(OutOfMemory {
-                    bytes: bytes as usize,
-                });
-            };
-            self.discard(victim, node);
-            self.link(node).stats.evictions += 1;
-        }
-        Ok(())
-    }
-
-    /// The replica that was used longest ago, of those that may go.
-    fn victim(&mut self, node: MemoryNode, kind: TransferKind) -> Option<Handle> {
-        let (state, now_ns) = (&*self.state, self.now_ns);
-        let replica = |h: u32| &state.replicas[h as usize * state.nodes + usize::from(node.0)];
-        let mut order = state.links[usize::from(node.0) - 1].by_use.iter();
-        order
-            .find(|&&(_, h)| {
-                let replica = replica(h);
-                let loading = kind == TransferKind::Prefetch && replica.is_loading(now_ns);
-                replica.pins == 0 && !loading
-            })
-            .map(|&(_, h)| Handle(h))
-    }
-
-    /// Drops the replica of a device; the owner's bytes go to the host.
-    fn discard(&mut self, handle: Handle, node: MemoryNode) {
-        if self.at(handle, node).validity == Validity::Owner {
-            self.transfer(handle, node, MemoryNode::HOST, TransferKind::WriteBack);
-        }
-        self.free(handle, node);
-        let nodes = (0..self.state.nodes as u16).map(MemoryNode);
-        let valid: SmallVec<[_; 8]> = nodes
-            .filter(|&node| self.at(handle, node).validity != Validity::Invalid)
-            .collect();
-        if let [alone] = valid[..] {
-            self.at(handle, alone).validity = Validity::Owner;
-        }
-    }
-
-    fn transfer(&mut self, handle: Handle, from: MemoryNode, to: MemoryNode, kind: TransferKind) {
-        let all = self.all;
-        let device = if from == MemoryNode::HOST { to } else { from };
-        if let Some(real) = all.real(device) {
-            return self.transfer_real(real, handle, from, to, kind);
-        }
-        let source = all.store.on(from).read::<u8>(handle);
-        all.store
-            .on(to)
-            .write::<u8>(handle)
-            .copy_from_slice(&source);
-        let bytes = source.len() as u64;
-        drop(source);
-        let there_ns = self.at(handle, from).arrives_ns;
-        let now_ns = self.now_ns;
-        let link = self.link(device);
-        let start_ns = now_ns.max(there_ns).max(link.free_ns);
-        let end_ns = start_ns + all.side(device).transfer_ns(bytes);
-        link.free_ns = end_ns;
-        link.stats.count(kind, bytes);
-        self.at(handle, from).validity = Validity::Shared;
-        let target = self.at(handle, to);
-        (target.validity, target.arrives_ns) = (Validity::Shared, end_ns);
-        let record = TransferRecord {
-            ticks: (all.ticks)(),
-            handle,
-            from,
-            to,
-            kind,
-            bytes,
-            wait_ns: ((start_ns - now_ns) * all.scale) as u64,
-            duration_ns: ((end_ns - start_ns) * all.scale) as u64,
-        };
-        self.state.events.push(Event::Transfer(record));
-    }
-
-    fn allocate(
-        &mut self,
-        handle: Handle,
-        node: MemoryNode,
-        bytes: u64,
-    ) -> Result<(), OutOfMemory> {
-        let all = self.all;
-        let mut changes = SmallVec::<[Change; 2]>::new();
-        all.store
-            .on(node)
-            .allocate(handle, bytes as usize, Fill::Zeros, |change| {
-                changes.push(change)
-            })?;
-        self.note(handle, changes);
-        *self.at(handle, node) = Replica {
-            bytes: Some(bytes),
-            pins: self.at(handle, node).pins,
-            ..Replica::ABSENT
-        };
-        let link = self.link(node);
-        link.used_bytes += bytes;
-        link.stats.peak_bytes = link.stats.peak_bytes.max(link.used_bytes);
-        link.by_use.insert((0, handle.0));
-        Ok(())
-    }
-
-    fn free(&mut self, handle: Handle, node: MemoryNode) {
-        let all = self.all;
-        let before = std::mem::replace(self.at(handle, node), Replica::ABSENT);
-        self.at(handle, node).pins = before.pins;
-        self.link(node).by_use.remove(&(before.used, handle.0));
-        let bytes = before.bytes.unwrap_or(0);
-        if all.real(node).is_some() {
-            // The room is free when the last transfer from or to it has ended.
-            self.count_real(handle, node, -(bytes as i64));
-            return;
-        }
-        let mut changes = SmallVec::<[Change; 2]>::new();
-        all.store
-            .on(node)
-            .free(handle, |change| changes.push(change));
-        self.note(handle, changes);
-        self.link(node).used_bytes -= bytes;
-    }
-
-    fn note(&mut self, handle: Handle, changes: SmallVec<[Change; 2]>) {
-        let ticks = (self.all.ticks)();
-        let events = changes
-            .into_iter()
-            .map(|change| Event::Memory(ticks, handle, change));
-        self.state.events.extend(events);
-    }
-
-    /// `handle` is used on `node` now.
-    fn touch(&mut self, handle: Handle, node: MemoryNode) {
-        if node == MemoryNode::HOST || self.at(handle, node).bytes.is_none() {
-            return;
-        }
-        self.state.clock += 1;
-        let now = self.state.clock;
-        let before = std::mem::replace(&mut self.at(handle, node).used, now);
-        let link = self.link(node);
-        link.by_use.remove(&(before, handle.0));
-        link.by_use.insert((now, handle.0));
     }
 }

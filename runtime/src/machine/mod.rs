@@ -23,15 +23,17 @@
 //! then it asks for kernels and waits for them. Streams are workers like others to policies and in traces; those of one device share
 //! its memory node. Time is wall time. A run has emulated devices or real ones, not both.
 
+mod clock;
 mod coherence;
 mod device;
 mod real;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use clock::{Anchor, ticks_of};
 pub(crate) use coherence::Event;
 pub use coherence::LinkStats;
-use coherence::{Coherence, Side};
+use coherence::{Coherence, Refusal, Side};
 pub use device::{DeviceSpec, DeviceSpecError};
 pub use real::Accelerator;
 use real::RealNode;
@@ -41,7 +43,7 @@ use crate::codelet::Application;
 use crate::config::Config;
 use crate::models::{CostModels, ModelReport, name_of};
 use crate::schedulers::{Arch, Missing, Place, World};
-use crate::spec::{Access, TaskSpec, WorkerId};
+use crate::spec::{TaskSpec, WorkerId};
 use crate::store::{MemoryNode, OutOfMemory, SharedStore};
 use crate::sync::{AtomicU64, Ordering};
 use crate::task::Task;
@@ -61,8 +63,8 @@ pub(crate) struct Machine<'r> {
 /// Beyond CPU workers.
 struct Devices<'r> {
     coherence: Coherence<'r>,
-    /// By device: tasks, and nanoseconds of the device's own time in them.
-    done: Vec<(AtomicU64, AtomicU64)>,
+    /// By device: tasks, nanoseconds of the device's own time in them, and the error of its clock in ticks.
+    done: Vec<(AtomicU64, AtomicU64, AtomicU64)>,
     scale: f64,
     /// Speed of each kind of worker, by codelet.
     speeds: Vec<Vec<f64>>,
@@ -122,9 +124,16 @@ impl<'r> Machine<'r> {
         let sides: Vec<Side> = match real {
             true => {
                 let scratch_bytes = app.device_scratch_bytes();
-                let nodes = config.accelerators.iter();
-                let nodes =
-                    nodes.map(|a| Ok(Side::Real(Box::new(RealNode::new(a, scratch_bytes)?))));
+                let all: Vec<_> = config
+                    .accelerators
+                    .iter()
+                    .map(|a| a.device.clone())
+                    .collect();
+                let nodes = config.accelerators.iter().map(|accelerator| {
+                    let mut node = RealNode::new(accelerator, scratch_bytes)?;
+                    node.meet(&all);
+                    Ok(Side::Real(Box::new(node)))
+                });
                 nodes.collect::<Result<_, DeviceError>>()?
             }
             false => config.devices.iter().cloned().map(Side::Emulated).collect(),
@@ -138,7 +147,8 @@ impl<'r> Machine<'r> {
             let ids = (0..codelets.len() as u16).map(crate::spec::CodeletId);
             Devices {
                 done: sides.iter().map(|_| Default::default()).collect(),
-                coherence: Coherence::new(store, sides, scale, ticks),
+                coherence: Coherence::new(store, sides, scale, ticks)
+                    .with_waits(ids.clone().map(|id| app.only_waits(id)).collect()),
                 scale,
                 speeds,
                 on_cpu: codelets.iter().map(|c| c.cpu.is_some()).collect(),
@@ -214,10 +224,11 @@ impl<'r> Machine<'r> {
             match devices.coherence.acquire(spec, memory, self.now()) {
                 Ok(arrival) => break arrival,
                 Err(_) if is_stopped() => return Err(FetchError::Stopped),
-                Err(_) if !quiet && devices.coherence.real(memory).is_some() => {
+                Err(Refusal::Busy) => std::thread::sleep(Duration::from_micros(20)),
+                Err(Refusal::Full(_)) if !quiet && devices.coherence.real(memory).is_some() => {
                     std::thread::sleep(Duration::from_micros(20));
                 }
-                Err(error) => return Err(FetchError::OutOfMemory(error)),
+                Err(Refusal::Full(error)) => return Err(FetchError::OutOfMemory(error)),
             }
         };
         arrival.wait().map_err(FetchError::Device)?;
@@ -234,19 +245,28 @@ impl<'r> Machine<'r> {
             wait(begin, length.mul_f64(devices.scale / speed));
             devices.coherence.release(spec, place.memory);
             if let Some(device) = usize::from(place.memory.0).checked_sub(1) {
-                let (tasks, busy_ns) = &devices.done[device];
+                let (tasks, busy_ns, _) = &devices.done[device];
                 tasks.fetch_add(1, Ordering::Relaxed);
                 busy_ns.fetch_add(length.as_nanos() as u64, Ordering::Relaxed);
             }
         }
     }
 
-    /// Tasks that each device has done, and the time that its workers spent in them.
-    pub(crate) fn done(&self) -> Vec<(u64, Duration)> {
+    /// The times of the tasks of `worker`, a stream, are off by so much at most.
+    pub(crate) fn note_clock_error(&self, worker: WorkerId, ticks: u64) {
+        let device = usize::from(self.places[worker].memory.0).checked_sub(1);
+        if let (Some(devices), Some(device)) = (&self.devices, device) {
+            devices.done[device].2.fetch_max(ticks, Ordering::Relaxed);
+        }
+    }
+
+    /// Tasks that each device has done, the time that its workers spent in them, and the error of its clock in ticks.
+    pub(crate) fn done(&self) -> Vec<(u64, Duration, u64)> {
         let devices = self.devices.iter().flat_map(|devices| &devices.done);
-        let done = devices.map(|(tasks, ns)| {
-            let ns = ns.load(Ordering::Relaxed);
-            (tasks.load(Ordering::Relaxed), Duration::from_nanos(ns))
+        let done = devices.map(|(tasks, ns, error)| {
+            let ns = Duration::from_nanos(ns.load(Ordering::Relaxed));
+            let tasks = tasks.load(Ordering::Relaxed);
+            (tasks, ns, error.load(Ordering::Relaxed))
         });
         done.collect()
     }
@@ -414,10 +434,8 @@ impl World for Machine<'_> {
         if memory == MemoryNode::HOST {
             return devices.on_cpu[codelet];
         }
-        let scatters = spec.accesses.iter().any(|(_, a)| *a == Access::Scatter);
         // What nobody else can run may try, and fail for want of memory.
         devices.on_device[codelet]
-            && !scatters
             && (!devices.on_cpu[codelet] || devices.coherence.fits(spec, memory))
     }
 

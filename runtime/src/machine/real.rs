@@ -10,8 +10,8 @@
 use super::coherence::Event;
 use crate::observer::{TransferKind, TransferRecord};
 use crate::spec::Handle;
-use crate::store::{MemoryNode, SharedStore};
-use crate::sync::{AtomicU64, Mutex, Ordering, lock};
+use crate::store::{MemoryNode, Pinning, SharedStore};
+use crate::sync::{AtomicBool, AtomicU64, Mutex, Ordering, lock};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Condvar, Mutex as StdMutex, PoisonError};
@@ -29,6 +29,8 @@ pub struct Accelerator {
     pub memory_bytes: u64,
     /// Workers that it has, one stream each: so many tasks run on it at the same time.
     pub streams: usize,
+    /// Whether large buffers on the host are page-locked when they are copied for the second time.
+    pub pin: bool,
 }
 
 /// What a link is taken for before anything went over it: PCI Express of the third generation.
@@ -56,6 +58,11 @@ pub(super) struct RealNode {
     rate: AtomicU64,
     /// What the two threads have done.
     done: Mutex<Vec<Event>>,
+    /// Whether buffers on the host are page-locked; not any more after a refusal.
+    pins: AtomicBool,
+    /// By device of the run.
+    peers: Vec<bool>,
+    pinned_bytes: AtomicU64,
 }
 
 /// A block of a device's memory; free again when the last who uses it has let go.
@@ -119,18 +126,35 @@ impl Transfer {
     }
 }
 
-/// A transfer that is asked for.
+/// What is asked of a thread that copies.
 pub(super) struct Job {
-    pub(super) handle: Handle,
-    pub(super) from: MemoryNode,
-    pub(super) to: MemoryNode,
-    pub(super) kind: TransferKind,
-    pub(super) ticks: u64,
+    what: What,
     /// On the device.
     room: Arc<Room>,
     after: Option<Arc<Transfer>>,
     asked: Instant,
     transfer: Arc<Transfer>,
+}
+
+/// A room of another device that can be read without the host.
+pub(super) struct Peer {
+    device: Arc<dyn Device>,
+    room: Arc<Room>,
+}
+
+enum What {
+    /// Bytes of a handle between the host and the room, and when they were asked for.
+    Move {
+        handle: Handle,
+        from: MemoryNode,
+        to: MemoryNode,
+        kind: TransferKind,
+        ticks: u64,
+        /// If they come from another device: where they lie there.
+        peer: Option<Peer>,
+    },
+    /// Zeros into the room.
+    Clear,
 }
 
 impl RealNode {
@@ -141,6 +165,7 @@ impl RealNode {
             device,
             memory_bytes,
             streams,
+            pin,
         } = accelerator;
         let needed = Arena::rounded(scratch_bytes).saturating_mul(*streams as u64);
         if needed >= *memory_bytes {
@@ -169,6 +194,9 @@ impl RealNode {
             receivers: Mutex::new(vec![to_device, to_host]),
             rate: AtomicU64::new(FIRST_BYTES_PER_NS.to_bits()),
             done: Mutex::default(),
+            pins: AtomicBool::new(*pin),
+            peers: Vec::new(),
+            pinned_bytes: AtomicU64::new(0),
         };
         let rooms = (0..*streams).map(|_| node.take(scratch_bytes).expect("it was counted"));
         node.scratch = rooms.collect();
@@ -210,31 +238,72 @@ impl RealNode {
         LATENCY_NS + bytes as f64 / f64::from_bits(self.rate.load(Ordering::Relaxed))
     }
 
-    /// Asks for a transfer between the host and `room`, after another.
+    /// Which of all devices of the run this one copies from without the host, by their places.
+    pub(super) fn meet(&mut self, all: &[Arc<dyn Device>]) {
+        let is_peer = |other: &Arc<dyn Device>| {
+            !Arc::ptr_eq(other, &self.device) && self.device.can_access_peer(&**other)
+        };
+        self.peers = all.iter().map(is_peer).collect();
+    }
+
+    /// Whether it copies from the device of node `other` without the host.
+    pub(super) fn is_peer(&self, other: MemoryNode) -> bool {
+        let place = usize::from(other.0).checked_sub(1);
+        place.is_some_and(|place| self.peers.get(place) == Some(&true))
+    }
+
+    /// What a peer needs to know to read `room`, one of this device.
+    pub(super) fn as_peer(&self, room: Arc<Room>) -> Peer {
+        Peer {
+            device: self.device.clone(),
+            room,
+        }
+    }
+
+    /// Asks for a transfer between the host, or a peer, and `room`, after another.
     pub(super) fn begin(
         &self,
         (handle, kind): (Handle, TransferKind),
         (from, to): (MemoryNode, MemoryNode),
-        room: Arc<Room>,
+        (room, peer): (Arc<Room>, Option<Peer>),
         after: Option<Arc<Transfer>>,
         ticks: u64,
     ) -> Arc<Transfer> {
-        let transfer = Transfer::new();
-        let job = Job {
+        let what = What::Move {
             handle,
             from,
             to,
             kind,
             ticks,
+            peer,
+        };
+        let queue = if to == MemoryNode::HOST {
+            &self.down
+        } else {
+            &self.up
+        };
+        self.ask(queue, what, room, after)
+    }
+
+    /// Asks for zeros in `room`.
+    pub(super) fn begin_clear(&self, room: Arc<Room>) -> Arc<Transfer> {
+        self.ask(&self.up, What::Clear, room, None)
+    }
+
+    fn ask(
+        &self,
+        queue: &Mutex<Option<Sender<Job>>>,
+        what: What,
+        room: Arc<Room>,
+        after: Option<Arc<Transfer>>,
+    ) -> Arc<Transfer> {
+        let transfer = Transfer::new();
+        let job = Job {
+            what,
             room,
             after,
             asked: Instant::now(),
             transfer: transfer.clone(),
-        };
-        let queue = if from == MemoryNode::HOST {
-            &self.up
-        } else {
-            &self.down
         };
         let sent = lock(queue).as_ref().map(|queue| queue.send(job).is_ok());
         if sent != Some(true) {
@@ -264,6 +333,11 @@ impl RealNode {
         }
     }
 
+    /// Bytes of the host that were page-locked for this device.
+    pub(super) fn pinned_bytes(&self) -> u64 {
+        self.pinned_bytes.load(Ordering::Relaxed)
+    }
+
     /// What has moved since the last call.
     pub(super) fn take_events(&self) -> Vec<Event> {
         std::mem::take(&mut *lock(&self.done))
@@ -280,8 +354,13 @@ impl RealNode {
                 Err(self.error(&crate::error::panic_message(&*payload)))
             });
             // First the room, so that who has waited finds it free.
-            let Job { room, transfer, .. } = job;
-            drop(room);
+            let Job {
+                room,
+                what,
+                transfer,
+                ..
+            } = job;
+            drop((room, what));
             transfer.end(outcome);
         }
     }
@@ -299,30 +378,55 @@ impl RealNode {
             Some(stream) => stream,
             None => stream.insert(self.device.stream()?),
         };
+        let (handle, from, to, kind, ticks, peer) = match &job.what {
+            What::Clear => return stream.clear(job.room.address, job.room.bytes),
+            What::Move {
+                handle,
+                from,
+                to,
+                kind,
+                ticks,
+                peer,
+            } => (*handle, *from, *to, *kind, *ticks, peer),
+        };
         let host = store.on(MemoryNode::HOST);
+        if peer.is_none() && self.pins.load(Ordering::Relaxed) {
+            match host.pin(handle, &*self.device) {
+                Pinning::None => {}
+                Pinning::Pinned(bytes) => {
+                    self.pinned_bytes.fetch_add(bytes as u64, Ordering::Relaxed);
+                }
+                // Whoever refuses one refuses the next: a limit of the system, mostly.
+                Pinning::Refused => self.pins.store(false, Ordering::Relaxed),
+            }
+        }
         let begin = Instant::now();
-        let bytes = if job.from == MemoryNode::HOST {
-            let source = host.read::<u8>(job.handle);
+        let bytes = if let Some(Peer { device, room }) = peer {
+            let bytes = room.bytes;
+            stream.copy_peer(&**device, room.address, job.room.address, bytes)?;
+            bytes
+        } else if from == MemoryNode::HOST {
+            let source = host.read::<u8>(handle);
             stream.upload(&source, job.room.address)?;
             source.len() as u64
         } else {
-            let mut target = host.write::<u8>(job.handle);
+            let mut target = host.write::<u8>(handle);
             stream.download(job.room.address, &mut target)?;
             target.len() as u64
         };
         let duration = begin.elapsed();
-        if bytes >= TELLING_BYTES {
+        if bytes >= TELLING_BYTES && peer.is_none() {
             let seen = bytes as f64 / (duration.as_nanos() as f64).max(1.0);
             let rate = f64::from_bits(self.rate.load(Ordering::Relaxed));
             self.rate
                 .store((0.8 * rate + 0.2 * seen).to_bits(), Ordering::Relaxed);
         }
         lock(&self.done).push(Event::Transfer(TransferRecord {
-            ticks: job.ticks,
-            handle: job.handle,
-            from: job.from,
-            to: job.to,
-            kind: job.kind,
+            ticks,
+            handle,
+            from,
+            to,
+            kind,
             bytes,
             wait_ns: begin.duration_since(job.asked).as_nanos() as u64,
             duration_ns: duration.as_nanos() as u64,

@@ -1,11 +1,11 @@
 //! Replicas and transfers of hand-made sequences of tasks, with every state and time computed by hand.
 
-use super::coherence::{Coherence, Event, Side};
+use super::coherence::{Coherence, Event, Refusal, Side};
 use super::device::DeviceSpec;
 use crate::observer::TransferKind::{self, Fetch, Prefetch, Return, WriteBack};
 use crate::schedulers::Missing;
 use crate::spec::{Access, CodeletId, Handle, TaskSpec};
-use crate::store::{DataStore, MemoryNode};
+use crate::store::{DataStore, Fill, MemoryNode, OutOfMemory};
 
 const HOST: MemoryNode = MemoryNode::HOST;
 const A: MemoryNode = MemoryNode(1);
@@ -132,7 +132,8 @@ fn what_a_task_holds_stays() {
     let c = Coherence::new(owned.share(1), devices(1), 1.0, &|| 0);
     let both = task(&[(0, Access::Read), (1, Access::ReadWrite)]);
     drop(c.acquire(&both, A, 0.0).unwrap());
-    assert_eq!(c.acquire(&read(2), A, 0.0).err().unwrap().bytes, 1000);
+    let full = Refusal::Full(OutOfMemory { bytes: 1000 });
+    assert_eq!(c.acquire(&read(2), A, 0.0).err(), Some(full));
     c.prefetch(&read(3), A, 0.0);
     assert_eq!(c.stats()[0].evictions, 0);
     c.release(&both, A);
@@ -177,6 +178,106 @@ fn what_is_brought_ahead_is_there_in_time() {
     assert_eq!(go(&c, &read(1), A, 9000.0), 9000.0);
     c.prefetch(&read(2), A, 9000.0);
     assert_eq!(moved(&c), [(2, 0, 1, Prefetch)]);
+}
+
+/// Tasks of one group of scatters, which the graph does not order: the buffer goes from one node to the next, whole.
+#[test]
+fn scatterers_on_several_nodes_wait_for_each_other() {
+    let mut owned = filled(1);
+    let store = owned.share(2);
+    let c = Coherence::new(store, devices(2), 1.0, &|| 0);
+    let scatter = task(&[(0, Access::Scatter)]);
+    let on = |node, from: usize| {
+        let tile = store.on(node).scatter::<u64>(Handle(0));
+        tile.write_run(from, &[7; 20]);
+    };
+    drop(c.acquire(&scatter, A, 0.0).unwrap());
+    // Beside it on the same node, but on no other.
+    drop(c.acquire(&scatter, A, 0.0).unwrap());
+    for other in [HOST, B] {
+        let refused = c.acquire(&scatter, other, 0.0).err();
+        assert_eq!(refused, Some(Refusal::Busy));
+        // Nor is it brought ahead under their hands.
+        c.prefetch(&scatter, other, 0.0);
+    }
+    assert_eq!(moved(&c), [(0, 0, 1, Fetch)]);
+    on(A, 0);
+    on(A, 20);
+    c.release(&scatter, A);
+    assert!(c.acquire(&scatter, B, 5000.0).is_err(), "one is left");
+    c.release(&scatter, A);
+    drop(c.acquire(&scatter, B, 5000.0).unwrap());
+    on(B, 40);
+    c.release(&scatter, B);
+    drop(c.acquire(&scatter, HOST, 9000.0).unwrap());
+    on(HOST, 60);
+    c.release(&scatter, HOST);
+    let all = [(0, 1, 0, Return), (0, 0, 2, Fetch), (0, 2, 0, Return)];
+    assert_eq!(moved(&c), all);
+    let bytes = store.read::<u8>(Handle(0));
+    let mut expected = [1; 1000];
+    for word in expected[..640].chunks_mut(8) {
+        word.copy_from_slice(&7u64.to_ne_bytes());
+    }
+    assert_eq!(bytes[..], expected);
+}
+
+/// A codelet that only waits: its reads move nothing and hold nothing.
+#[test]
+fn who_only_waits_needs_no_data() {
+    let mut owned = filled(2);
+    let c = Coherence::new(owned.share(1), devices(1), 1.0, &|| 0).with_waits(vec![true, false]);
+    go(&c, &change(0), A, 0.0);
+    go(&c, &change(1), A, 0.0);
+    moved(&c);
+    let mut waits = task(&[(0, Access::Read), (1, Access::ReadWrite)]);
+    assert_eq!(c.transfer_ns(&waits, HOST, 9000.0), 2000.0);
+    assert_eq!(go(&c, &waits, HOST, 9000.0), 11_000.0);
+    assert_eq!(moved(&c), [(1, 1, 0, Return)]);
+    waits.codelet = CodeletId(1);
+    assert_eq!(go(&c, &waits, HOST, 20_000.0), 22_000.0);
+    assert_eq!(moved(&c), [(0, 1, 0, Return)]);
+}
+
+/// What the host has allocated and nobody has written: no byte moves until somebody writes.
+#[test]
+fn what_nobody_has_written_does_not_move() {
+    let mut owned = DataStore::new(3);
+    let store = owned.share(2);
+    let c = Coherence::new(store, devices(2), 1.0, &|| 0);
+    let allocate = |h: u32, fill| {
+        let write = task(&[(h, Access::Write)]);
+        drop(c.acquire(&write, HOST, 0.0).unwrap());
+        store.allocate(Handle(h), 1000, fill, |_| {}).unwrap();
+        c.release(&write, HOST);
+    };
+    allocate(0, Fill::Zeros);
+    allocate(1, Fill::Anything);
+    assert_eq!(c.transfer_ns(&change(0), A, 0.0), 0.0);
+    assert_eq!(c.missing(&change(0), A, 0.0).invalid_bytes, 0);
+    // Read on one device, changed on the other.
+    assert_eq!(go(&c, &read(0), A, 100.0), 100.0);
+    assert_eq!(store.on(A).read::<u8>(Handle(0))[..], [0; 1000]);
+    assert_eq!(go(&c, &change(0), B, 200.0), 200.0);
+    assert_eq!(go(&c, &change(1), B, 300.0), 300.0);
+    assert_eq!(moved(&c), []);
+    let stats = c.stats();
+    let cleared = [stats[0].cleared_bytes, stats[1].cleared_bytes];
+    assert_eq!(cleared, [1000, 1000]);
+    // Now it is written, and goes home as any other; and so from then on.
+    store.on(B).write::<u8>(Handle(0)).fill(5);
+    go(&c, &read(0), A, 400.0);
+    go(&c, &change(0), HOST, 5000.0);
+    go(&c, &read(0), A, 6000.0);
+    let all = [(0, 2, 0, Return), (0, 0, 1, Fetch), (0, 0, 1, Fetch)];
+    assert_eq!(moved(&c), all);
+    assert_eq!(store.on(A).read::<u8>(Handle(0))[..], [5; 1000]);
+    // On the host one word is enough.
+    allocate(2, Fill::Zeros);
+    store.scatter::<u64>(Handle(2)).set(3, 9);
+    go(&c, &read(2), B, 9000.0);
+    assert_eq!(moved(&c), [(2, 0, 2, Fetch)]);
+    assert_eq!(store.on(B).read::<u64>(Handle(2))[3], 9);
 }
 
 #[test]

@@ -2,9 +2,12 @@
 //!
 //! Takes a size; gives its start. Knows no handle and no claim. One of the files with unsafe code (see `mod.rs`).
 
+use crate::sync::OnceLock;
 use memmap2::MmapMut;
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU32, Ordering};
+use treeqr_devices::{Device, Pinned};
 
 /// Alignment of every buffer, in bytes: two cache lines, so that neighbours never share a pair that is fetched at once.
 pub const ALIGNMENT: usize = 128;
@@ -17,6 +20,20 @@ const BASE_ALIGNMENT: usize = 16;
 /// keep them, in holes that the next front's blocks do not fit in: on lp-20000 a fifth of the process's memory.
 const MAPPED: usize = 256 << 10;
 
+/// A block is page-locked when it is copied to or from a device for the second time: it is slow, and of no use for a single copy.
+const PINNED_AT_COPY: u32 = 2;
+
+/// What became of a try to page-lock a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Pinning {
+    /// There was nothing to do: too small, or not copied often enough, or tried before.
+    None,
+    /// Now it is page-locked, all of its bytes.
+    Pinned(usize),
+    /// The device refused.
+    Refused,
+}
+
 /// Where the memory of a block comes from.
 enum Origin {
     /// The allocator: what it gave.
@@ -27,6 +44,10 @@ enum Origin {
 
 /// An owned block; its address does not change when the value moves.
 pub(super) struct Block {
+    /// Page-locked for devices, or tried in vain. Before `origin`: it is dropped before the mapping is.
+    pin: OnceLock<Option<Box<dyn Pinned>>>,
+    /// Copies to and from devices.
+    copies: AtomicU32,
     origin: Origin,
     start: NonNull<u8>,
     len: usize,
@@ -53,6 +74,8 @@ impl Block {
         // SAFETY: skip + capacity <= size of the layout, by the line above and by `layout`.
         let start = unsafe { base.add(skip) };
         Some(Block {
+            pin: OnceLock::new(),
+            copies: AtomicU32::new(0),
             origin: Origin::Heap(base),
             start,
             len,
@@ -73,6 +96,8 @@ impl Block {
         let start = NonNull::new(mapping.as_mut_ptr())?;
         assert!(start.align_offset(ALIGNMENT) == 0);
         Some(Block {
+            pin: OnceLock::new(),
+            copies: AtomicU32::new(0),
             origin: Origin::Mapping(mapping),
             start,
             len,
@@ -88,6 +113,33 @@ impl Block {
     /// Its first byte, aligned to [`ALIGNMENT`]; valid for `len` initialised bytes while the block lives.
     pub(super) fn start(&self) -> NonNull<u8> {
         self.start
+    }
+
+    /// Before each copy between it and `device`: page-locks it if that pays. Only mappings: their pages are theirs alone.
+    pub(super) fn pin(&self, device: &dyn Device) -> Pinning {
+        if matches!(self.origin, Origin::Heap(_)) {
+            return Pinning::None;
+        }
+        let before = self.copies.fetch_add(1, Ordering::Relaxed);
+        if before.saturating_add(1) < PINNED_AT_COPY || self.pin.get().is_some() {
+            return Pinning::None;
+        }
+        let mut done = Pinning::None;
+        self.pin.get_or_init(|| {
+            let pin = device.pin(self.start.as_ptr() as usize, self.capacity);
+            done = match pin {
+                Ok(_) => Pinning::Pinned(self.capacity),
+                Err(_) => Pinning::Refused,
+            };
+            pin.ok()
+        });
+        done
+    }
+
+    /// Page-locked no more.
+    pub(super) fn unpin(&mut self) {
+        self.pin.take();
+        *self.copies.get_mut() = 0;
     }
 
     /// Its length in bytes.

@@ -32,10 +32,11 @@ pub use buffers::{ReadBuffer, ScatterBuffer, WriteBuffer};
 pub use pool::Allocations;
 
 pub(crate) use account::Change;
+pub(crate) use block::Pinning;
 pub(crate) use shared::SharedStore;
 
 use crate::spec::Handle;
-use crate::sync::{AtomicUsize, Ordering};
+use crate::sync::{AtomicU32, AtomicUsize, Ordering};
 use account::Account;
 use block::Block;
 use bytemuck::Pod;
@@ -90,7 +91,16 @@ struct Slot {
     replica: UnsafeCell<Option<Replica>>,
     /// Length of the buffer plus 1, or 0: can be asked for without a claim.
     len: AtomicUsize,
+    /// What a buffer holds that nobody has taken to write since it was allocated: [`WRITTEN`], [`ZEROS`] or [`ANYTHING`].
+    content: AtomicU32,
 }
+
+/// Somebody may have written it.
+const WRITTEN: u32 = 0;
+/// All zeros.
+const ZEROS: u32 = 1;
+/// Whatever was there before: it will be overwritten.
+const ANYTHING: u32 = 2;
 
 impl Slot {
     fn empty() -> Self {
@@ -98,6 +108,7 @@ impl Slot {
             claim: Claim::free(),
             replica: UnsafeCell::new(None),
             len: AtomicUsize::new(0),
+            content: AtomicU32::new(WRITTEN),
         }
     }
 
@@ -255,8 +266,20 @@ impl DataStore {
         for slot in &mut self.slots {
             // A guard that was leaked in an earlier run can't hold anything any more.
             slot.claim = Claim::free();
+            // Its owner may have written it since.
+            slot.content = AtomicU32::new(WRITTEN);
         }
         SharedStore::new(self)
+    }
+
+    /// Page-locked memory is given back to the system's care: a run with devices is over.
+    pub(crate) fn unpin(&mut self) {
+        for slot in &mut self.slots {
+            if let Some(replica) = slot.replica.get_mut() {
+                replica.block.unpin();
+            }
+        }
+        self.pool.each(Block::unpin);
     }
 
     fn slot_mut(&mut self, handle: Handle) -> &mut Option<Replica> {

@@ -119,6 +119,13 @@ impl Pool {
         }
     }
 
+    /// Shows every block.
+    pub(super) fn each(&mut self, mut visit: impl FnMut(&mut Block)) {
+        for shard in &self.shards {
+            lock(&shard.0).iter_mut().flatten().for_each(&mut visit);
+        }
+    }
+
     /// Bytes that lie here.
     pub(super) fn bytes(&self) -> u64 {
         self.bytes.load(Ordering::Relaxed)

@@ -4,17 +4,18 @@
 //! code (see `mod.rs`).
 
 use super::account::Change;
-use super::block::Block;
+use super::block::{Block, Pinning};
 use super::buffers::Held;
 use super::claim::Mode;
 use super::pool;
 use super::{
-    Allocations, DataStore, Fill, MemoryNode, OutOfMemory, ReadBuffer, Replica, ScatterBuffer,
-    Slot, WriteBuffer,
+    ANYTHING, Allocations, DataStore, Fill, MemoryNode, OutOfMemory, ReadBuffer, Replica,
+    ScatterBuffer, Slot, WRITTEN, WriteBuffer, ZEROS,
 };
 use crate::spec::Handle;
 use crate::sync::Ordering;
 use bytemuck::Pod;
+use treeqr_devices::Device;
 
 /// A store that a run has borrowed, seen from one memory node; copies are the same borrow. It is made from an exclusive borrow, so for `'s` nobody
 /// else can reach the store, and `DataStore::get` must not be called in this file.
@@ -68,6 +69,19 @@ impl<'s> SharedStore<'s> {
         len.checked_sub(1)
     }
 
+    /// What the buffer of `handle` was filled with, if nobody has taken it to write since then. Says nothing of a buffer that
+    /// somebody may take at the same time.
+    pub(crate) fn untouched(&self, handle: Handle) -> Option<Fill> {
+        match self.slots[handle.0 as usize]
+            .content
+            .load(Ordering::Acquire)
+        {
+            ZEROS => Some(Fill::Zeros),
+            ANYTHING => Some(Fill::Anything),
+            _ => None,
+        }
+    }
+
     /// Number of handles.
     pub(crate) fn handles(&self) -> usize {
         self.slots.len()
@@ -117,12 +131,28 @@ impl<'s> SharedStore<'s> {
             slot.claim.release(mode);
             panic!("handle {} has no buffer", handle.0);
         };
+        if mode != Mode::Shared {
+            slot.content.store(WRITTEN, Ordering::Release);
+        }
         Held {
             claim: &slot.claim,
             mode,
             start,
             len,
         }
+    }
+
+    /// Before a copy between the buffer of `handle` and `device`: page-locks it if that pays.
+    pub(crate) fn pin(&self, handle: Handle, device: &dyn Device) -> Pinning {
+        let slot = &self.slots[handle.0 as usize];
+        if !slot.claim.try_claim(Mode::Shared) {
+            conflict(handle, Mode::Shared);
+        }
+        // SAFETY: as in `hold`: under the claim nobody replaces or drops the replica, and the reference ends before the claim.
+        let replica = unsafe { &*slot.replica.get() }.as_ref();
+        let done = replica.map_or(Pinning::None, |replica| replica.block.pin(device));
+        slot.claim.release(Mode::Shared);
+        done
     }
 
     /// Gives `handle` a buffer of `bytes` bytes; `change` hears of what was freed and allocated.
@@ -137,6 +167,9 @@ impl<'s> SharedStore<'s> {
         let block = self.block(bytes, fill).ok_or(OutOfMemory { bytes })?;
         let memory = self.memory;
         self.replace(handle, Some(Replica { memory, block }));
+        let content = if fill == Fill::Zeros { ZEROS } else { ANYTHING };
+        let slot = &self.slots[handle.0 as usize];
+        slot.content.store(content, Ordering::Release);
         change(Change {
             memory,
             delta_bytes: bytes as i64,
@@ -207,6 +240,7 @@ impl<'s> SharedStore<'s> {
         // SAFETY: the exclusive claim is held: no buffer of this handle exists, and nobody else is in here.
         let before = std::mem::replace(unsafe { &mut *slot.replica.get() }, replica);
         slot.set_len(len);
+        slot.content.store(WRITTEN, Ordering::Release);
         slot.claim.release(Mode::Exclusive);
         before
     }

@@ -16,7 +16,6 @@ pub(super) struct App<'a, T: FactorScalar> {
     /// Where memory is reserved, if it is limited.
     pub gate: Option<Gate>,
     size: ScratchSize,
-    device_scratch: u64,
     codelets: [Codelet<Self>; 9],
 }
 
@@ -31,7 +30,6 @@ pub(super) struct Scratch<T> {
 impl<'a, T: FactorScalar> App<'a, T> {
     pub fn new(plan: Plan<'a>, values: &'a [T], rhs: &'a [T], gate: Option<Gate>) -> Self {
         let size = plan.scratch_for::<T>();
-        let device_scratch = device_scratch::<T>(&plan);
         let codelets = [
             (
                 codelet::INIT_FRONT,
@@ -56,7 +54,6 @@ impl<'a, T: FactorScalar> App<'a, T> {
             rhs,
             gate,
             size,
-            device_scratch,
             codelets,
         }
     }
@@ -96,9 +93,11 @@ impl<T: FactorScalar> Application for App<'_, T> {
         &self.codelets
     }
 
-    /// The tile kernels: they find their buffers allocated and write them whole.
+    /// The tile kernels and the copies into tiles: they find their buffers allocated.
     fn device_code(&self, id: CodeletId) -> Option<CpuCode<Self>> {
         let kernels = [
+            codelet::INIT_BLOCK,
+            codelet::BLOCK_COPY,
             codelet::GEQRT,
             codelet::GEMQRT,
             codelet::TPQRT,
@@ -113,7 +112,12 @@ impl<T: FactorScalar> Application for App<'_, T> {
     }
 
     fn device_scratch_bytes(&self) -> u64 {
-        self.device_scratch
+        device_scratch::<T>(&self.plan)
+    }
+
+    /// Fronts take their memory when their children have begun to be final.
+    fn only_waits(&self, id: CodeletId) -> bool {
+        id == codelet::INIT_FRONT
     }
 
     fn variant(&self) -> &str {

@@ -80,13 +80,21 @@ impl<T: FactorScalar> App<'_, T> {
         _: &mut super::app::Scratch<T>,
     ) -> Result<(), TaskFailure> {
         let [f, i, j, ..] = task.task().params;
-        let (f, i) = (f as usize, i as usize);
+        let tile = task.scatter::<T>(0);
+        self.own_entries(f as usize, i as usize, j, |place, value| {
+            tile.set(place, value);
+        });
+        Ok(())
+    }
+
+    /// Shows the entries of A (or of the right-hand sides) in a tile: place in the tile and value.
+    #[inline]
+    pub(super) fn own_entries(&self, f: usize, i: usize, j: u32, mut visit: impl FnMut(usize, T)) {
         let t = self.plan.tiling(f);
         let own = &self.plan.sym.tree.own;
         let front = self.plan.front(f);
         let (top, bottom) = (t.rows[i], t.rows[i + 1]);
         let height = t.height(i);
-        let tile = task.scatter::<T>(0);
         for k in front.own_start..front.own_end {
             let local = own.local[k];
             if local < top || local >= bottom {
@@ -95,7 +103,7 @@ impl<T: FactorScalar> App<'_, T> {
             let row = (local - top) as usize;
             if j == RHS {
                 for c in 0..self.plan.shape.nrhs {
-                    tile.set(
+                    visit(
                         row + c * height,
                         self.rhs[own.row[k] as usize + c * self.rhs_rows()],
                     );
@@ -110,10 +118,9 @@ impl<T: FactorScalar> App<'_, T> {
                 if c >= right {
                     break;
                 }
-                tile.set(row + (c - left) as usize * height, self.value(p));
+                visit(row + (c - left) as usize * height, self.value(p));
             }
         }
-        Ok(())
     }
 
     /// Copies one buffer of a child's contribution block into the tiles of its parent.

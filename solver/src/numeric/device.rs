@@ -1,10 +1,12 @@
 //! The codelets of a front in tiles on a device: each finds addresses and staircase, as in `tiles.rs`, and asks for one kernel.
 //!
 //! Takes tasks whose data is on the device; gives lists of launches and products to its stream. Tiles, V and T lie in the same way as on
-//! the host, so tasks of one front run here and there as policies decide. Allocation, assembly and small fronts stay on the host.
+//! the host, so tasks of one front run here and there as policies decide. Allocation and small fronts stay on the host; assembly is in
+//! `device_assembly.rs`.
 
 use super::FactorScalar;
 use super::app::App;
+use super::device_assembly::list_bytes;
 use super::tiles::{At, at};
 use crate::analysis::groups::Unit;
 use crate::plan::panel::{tile_stair, triangle_stair};
@@ -17,7 +19,7 @@ use treeqr_kernels::{Op, Stair};
 use treeqr_runtime::{CodeletId, DeviceTask, LaunchCode, TaskFailure};
 
 /// Where the entries of a tile begin on the device; it is `height` rows high.
-fn tile(scalar: ScalarKind, address: u64, height: usize, offset: usize) -> Block {
+pub(super) fn tile(scalar: ScalarKind, address: u64, height: usize, offset: usize) -> Block {
     Block {
         address: address + (offset * scalar.bytes()) as u64,
         ld: height,
@@ -55,13 +57,16 @@ pub(super) fn device_scratch<T: FactorScalar>(plan: &Plan<'_>) -> u64 {
         let bytes = tp_scratch_bytes(scalar, highest.max(widest), n, ib);
         bytes.max(ge_scratch_bytes(scalar, n, ib)) as u64
     };
-    units.map(of).max().unwrap_or(0)
+    let kernels = units.map(of).max().unwrap_or(0);
+    kernels.max(list_bytes::<T>(plan) as u64)
 }
 
 impl<T: FactorScalar> App<'_, T> {
     /// The device's code of a codelet, if it has one for the inner blocks of this plan.
     pub(super) fn launched(&self, id: CodeletId) -> Option<LaunchCode<Self>> {
         let code: LaunchCode<Self> = match id {
+            codelet::INIT_BLOCK => Self::launch_init_block,
+            codelet::BLOCK_COPY => Self::launch_block_copy,
             codelet::GEQRT => Self::launch_geqrt,
             codelet::GEMQRT => Self::launch_gemqrt,
             codelet::TPQRT => Self::launch_tpqrt,

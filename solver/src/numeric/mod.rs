@@ -19,6 +19,7 @@ mod app;
 mod assemble;
 mod block;
 mod device;
+mod device_assembly;
 mod factorize;
 mod factors;
 mod limit;

@@ -137,15 +137,15 @@ impl Plan<'_> {
         out
     }
 
-    /// Frees what the front leaves behind, once its parent has it all.
+    /// Frees what the front leaves behind, once its parent has it all. `Write`: what a device holds of it need not come home.
     fn push_clean(&self, c: usize, out: &mut Vec<TaskSpec>) {
         let mut task = spec(codelet::CLEAN_FRONT, c as u32, [c as u32, 0, 0, 0]);
         let u = self.unit_of(c);
         if let Unit::Group(_) = self.unit(u) {
-            task = task.with(self.group_cb(u), ReadWrite);
+            task = task.with(self.group_cb(u), Write);
         } else {
             for (handle, _) in self.front_releases(c) {
-                task = task.with(handle, ReadWrite);
+                task = task.with(handle, Write);
             }
         }
         if !task.accesses.is_empty() {

@@ -131,8 +131,11 @@ fn device(stats: &DeviceStats) -> Value {
         "peak_bytes": link.peak_bytes,
         "fetched_bytes": link.fetched_bytes,
         "prefetched_bytes": link.prefetched_bytes,
+        "peer_bytes": link.peer_bytes,
         "returned_bytes": link.returned_bytes,
         "written_back_bytes": link.written_back_bytes,
         "evictions": link.evictions,
+        "cleared_bytes": link.cleared_bytes,
+        "pinned_bytes": link.pinned_bytes,
     })
 }

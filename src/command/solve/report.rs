@@ -185,7 +185,7 @@ impl Outcome {
                     device.name,
                     model.unwrap_or_default(),
                     count(device.tasks),
-                    si((link.fetched_bytes + link.prefetched_bytes) as f64, "B"),
+                    si((link.fetched_bytes + link.prefetched_bytes + link.peer_bytes) as f64, "B"),
                     si((link.returned_bytes + link.written_back_bytes) as f64, "B"),
                     count(link.evictions),
                     si(link.peak_bytes as f64, "B"),

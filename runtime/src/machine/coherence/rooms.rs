@@ -2,7 +2,8 @@
 //!
 //! Takes a handle and its device, under the lock of all states; gives it room, or asks for a copy. Knows no task.
 
-use super::{Replica, Validity, Work};
+use super::work::Work;
+use super::{Replica, Validity};
 use crate::machine::real::{RealNode, Transfer};
 use crate::observer::TransferKind;
 use crate::spec::Handle;
@@ -30,8 +31,12 @@ impl Work<'_, '_> {
             };
             let victim = self.victim(node, kind).ok_or(full)?;
             let replica = self.at(victim, node);
+            // A room is free when nothing moves to or from it any more.
             let mut leaves: SmallVec<[Arc<Transfer>; 2]> =
                 replica.arrival.iter().cloned().collect();
+            let pending = &self.at(victim, MemoryNode::HOST).pending;
+            leaves.extend(pending.iter().cloned());
+            let replica = self.at(victim, node);
             if replica.validity == Validity::Owner {
                 if kind == TransferKind::Prefetch {
                     return Err(full);
@@ -73,7 +78,7 @@ impl Work<'_, '_> {
         self.note(handle, smallvec::smallvec![change]);
     }
 
-    /// Asks for a copy between the host and a real device.
+    /// Asks for a copy between the host and a real device, or to it from a peer.
     pub(super) fn transfer_real(
         &mut self,
         real: &RealNode,
@@ -82,7 +87,7 @@ impl Work<'_, '_> {
         to: MemoryNode,
         kind: TransferKind,
     ) {
-        let device = if from == MemoryNode::HOST { to } else { from };
+        let device = if to == MemoryNode::HOST { from } else { to };
         let replica = self.at(handle, device);
         let room = replica
             .room
@@ -91,12 +96,38 @@ impl Work<'_, '_> {
         let bytes = replica.bytes.expect("a replica with a room has bytes");
         let before = self.at(handle, from).arrival.clone();
         let ticks = (self.all.ticks)();
-        let transfer = real.begin((handle, kind), (from, to), room, before, ticks);
-        self.link(device).stats.count(kind, bytes);
+        let source = (device != from).then(|| self.all.real(from)).flatten();
+        let peer = source.map(|source| {
+            let room = self.at(handle, from).room.clone();
+            source.as_peer(room.expect("a replica with bytes has a room"))
+        });
+        let stats = &mut self.link(device).stats;
+        match peer {
+            Some(_) => stats.peer_bytes += bytes,
+            None => stats.count(kind, bytes),
+        }
+        let transfer = real.begin((handle, kind), (from, to), (room, peer), before, ticks);
         self.at(handle, from).validity = Validity::Shared;
         let target = self.at(handle, to);
         target.validity = Validity::Shared;
         target.arrival = Some(transfer.clone());
+        self.pend(handle, transfer);
+    }
+
+    /// Asks for zeros in the room of a replica.
+    pub(super) fn clear_real(&mut self, real: &RealNode, handle: Handle, node: MemoryNode) {
+        let replica = self.at(handle, node);
+        let room = replica
+            .room
+            .clone()
+            .expect("a replica with bytes has a room");
+        let transfer = real.begin_clear(room);
+        self.at(handle, node).arrival = Some(transfer.clone());
+        self.pend(handle, transfer);
+    }
+
+    /// Who changes the content waits for `transfer` first.
+    fn pend(&mut self, handle: Handle, transfer: Arc<Transfer>) {
         let pending = &mut self.at(handle, MemoryNode::HOST).pending;
         pending.retain(|transfer| !transfer.is_done());
         pending.push(transfer);
