@@ -146,7 +146,12 @@ pub(crate) fn bring_in<T: FactorScalar, O: Observer>(
     let default = default_tolerance(a, largest_column(a, transposed));
     let tolerance = options.tolerance.unwrap_or(default).max(0.0);
     let top = fd.chunks_exact(m).flat_map(|c| &c[..k]).copied().collect();
-    let t = Pivoted::new(top, k, d, tolerance);
+    // T has the rounding errors of solves with R: more than the default tolerance allows for. One of the user's is what it is.
+    let doubt = match options.tolerance {
+        Some(_) => tolerance,
+        None => Rank::DOUBT * tolerance,
+    };
+    let t = Pivoted::new(top, k, d, tolerance, doubt);
     let in_order = t
         .order()
         .iter()

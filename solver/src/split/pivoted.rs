@@ -35,9 +35,13 @@ stored!(Pivoted<T> {
     next_pivot,
 });
 
+/// Between the last pivot and what is rounding.
+const GAP: f64 = 1e5;
+
 impl<T: FactorScalar> Pivoted<T> {
-    /// Factorizes `t`, with `rows` rows, until no column has more than `tolerance` left.
-    pub fn new(mut t: Vec<T>, rows: usize, cols: usize, tolerance: f64) -> Self {
+    /// Factorizes `t`, with `rows` rows, until no column has more than `tolerance` left; or no more than `doubt` and [`GAP`] times
+    /// less than the pivot before: pivots of exchanged columns fall slowly, but for what rounding has left.
+    pub fn new(mut t: Vec<T>, rows: usize, cols: usize, tolerance: f64, doubt: f64) -> Self {
         let mut order: Vec<u32> = (0..cols as u32).collect();
         let mut tau = vec![T::zero(); rows.min(cols)];
         let mut scratch = vec![T::zero(); front_qr_scratch::<T>(rows, 1, cols.saturating_sub(1))];
@@ -45,15 +49,17 @@ impl<T: FactorScalar> Pivoted<T> {
             norm2(&t[j * rows + rank.min(rows)..(j + 1) * rows]).to_f64()
         };
         let mut rank = 0;
+        let mut before = 0.0;
         while rank < tau.len() {
             let norms = (rank..cols).map(|j| (j, left(&t, rank, j)));
             let Some((best, norm)) = norms.max_by(|a, b| a.1.total_cmp(&b.1)) else {
                 break;
             };
             // NaN is alive: whoever reads the diagonal finds it.
-            if norm <= tolerance {
+            if norm <= tolerance || norm <= doubt && norm * GAP <= before {
                 break;
             }
+            before = norm;
             order.swap(rank, best);
             for i in 0..rows {
                 t.swap(rank * rows + i, best * rows + i);
@@ -159,5 +165,29 @@ impl<T> Pivoted<T> {
     /// Numbers that it has.
     pub fn len(&self) -> usize {
         self.r.len() + self.v.len() + self.tau.len() + self.beside.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pivot_in_doubt_behind_a_gap_is_dead_and_one_without_a_gap_lives() {
+        let rank = |diagonal: [f64; 4], doubt: f64| {
+            let mut t = vec![0.0; 16];
+            (0..4).for_each(|j| t[5 * j] = diagonal[j]);
+            let t = Pivoted::new(t, 4, 4, 1e-10, doubt);
+            assert_eq!(t.rank() + t.order()[t.rank()..].len(), 4);
+            t.rank()
+        };
+        let gap = [1.0, 2e-10, 1e-3, 1e-11];
+        assert_eq!(rank(gap, 1e-7), 2);
+        assert_eq!(
+            rank(gap, 1e-10),
+            3,
+            "a tolerance of the user's is what it is"
+        );
+        assert_eq!(rank([1.0, 1e-4, 1e-6, 5e-9], 1e-7), 4);
     }
 }
