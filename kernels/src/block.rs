@@ -4,7 +4,7 @@ use crate::panel::line;
 use crate::products::Product;
 use crate::scalar::{Beta, KernelScalar};
 use crate::simd::arch;
-use crate::strips::{Strips, leading, strips_scratch};
+use crate::strips::{self, Strips, leading, strips_scratch};
 use crate::view::{MatMut, MatRef};
 
 /// Which of the two: Q or its adjoint.
@@ -16,12 +16,13 @@ pub enum Op {
     ConjTrans,
 }
 
-/// Elements of scratch that [`apply`] needs for `kb` reflectors on `m` rows, whatever the columns.
-pub(crate) fn apply_scratch<T>(m: usize, kb: usize) -> usize {
-    leading::<T>(kb) * (kb + 2 * FEW) + strips_scratch::<T>(m, kb) + line::<T>()
+/// Elements of scratch that [`apply`] needs for `kb` reflectors on m x n.
+pub(crate) fn apply_scratch<T>(m: usize, n: usize, kb: usize) -> usize {
+    let products = leading::<T>(kb) * 2 * n.next_multiple_of(4);
+    leading::<T>(kb) * kb + products.max(strips_scratch::<T>(m, kb)) + line::<T>()
 }
 
-/// Up to so many columns a library's product is quicker, which packs none of V.
+/// Up to so many columns a library's products are quicker anyway: they pack none of V.
 const FEW: usize = 4;
 
 /// `[C1; C2] = op(I - [I; V] T [I; V]^H) [C1; C2]`; without C1 it is `C2 = op(I - V T V^H) C2`.
@@ -59,7 +60,7 @@ pub(crate) fn apply_here<T: KernelScalar>(
     let skip = scratch.as_ptr().align_offset(64).min(line::<T>());
     let (factor, scratch) = scratch[skip..].split_at_mut(ld * k);
     fill_factor(op, t, factor, ld);
-    if n > FEW {
+    if n > FEW && strips::pay() {
         arch().dispatch(Strips {
             op,
             v,
@@ -70,8 +71,9 @@ pub(crate) fn apply_here<T: KernelScalar>(
         });
         return;
     }
-    let (w, rest) = scratch.split_at_mut(ld * FEW);
-    let tw = &mut rest[..ld * FEW];
+    let wide = n.next_multiple_of(4);
+    let (w, rest) = scratch.split_at_mut(ld * wide);
+    let tw = &mut rest[..ld * wide];
 
     let mut beta = Beta::Zero;
     if let Some(c1) = &c1 {
@@ -82,7 +84,7 @@ pub(crate) fn apply_here<T: KernelScalar>(
     }
     let whole = MatMut::new(w, k, n, ld);
     T::gemm_adjoint(beta, whole, T::one(), v, c2.rb());
-    triangle(op, factor, ld, k, w, tw);
+    triangle(op, factor, ld, k, w, tw, wide);
     if let Some(mut c1) = c1 {
         for (j, tw) in tw.chunks_exact(ld).take(n).enumerate() {
             for (c, &x) in c1.col_mut(j).iter_mut().zip(tw) {
@@ -108,7 +110,15 @@ fn fill_factor<T: KernelScalar>(op: Op, t: MatRef<T>, factor: &mut [T], ld: usiz
 }
 
 /// TW = op(T) W, by strips of two lines of rows, each with the part of T that is not zero.
-fn triangle<T: KernelScalar>(op: Op, factor: &[T], ld: usize, k: usize, w: &[T], tw: &mut [T]) {
+fn triangle<T: KernelScalar>(
+    op: Op,
+    factor: &[T],
+    ld: usize,
+    k: usize,
+    w: &[T],
+    tw: &mut [T],
+    q: usize,
+) {
     let arch = arch();
     for start in (0..ld).step_by(2 * line::<T>()) {
         let end = (start + 2 * line::<T>()).min(ld);
@@ -126,7 +136,7 @@ fn triangle<T: KernelScalar>(op: Op, factor: &[T], ld: usize, k: usize, w: &[T],
             ldc: ld,
             rows: start..end,
             k: inner.len(),
-            q: FEW,
+            q,
         });
     }
 }

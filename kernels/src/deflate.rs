@@ -27,9 +27,9 @@ pub struct Deflated {
 }
 
 /// Elements of scratch for [`deflate`] on m x (n + nrhs).
-pub fn deflate_scratch<T: KernelScalar>(m: usize, n: usize, _nrhs: usize) -> usize {
+pub fn deflate_scratch<T: KernelScalar>(m: usize, n: usize, nrhs: usize) -> usize {
     let k = WIDTH.min(n);
-    m * k + 2 * k * k + apply_scratch::<T>(m, k)
+    m * k + 2 * k * k + apply_scratch::<T>(m, n + nrhs, k)
 }
 
 /// A = Q R by Heath's method: a pivot column of which no more than the tolerance is left is dead and gets no row of R.

@@ -6,8 +6,8 @@ use crate::stair::Stair;
 use crate::view::{MatMut, MatRef};
 
 /// Elements of scratch for [`gemqrt`] with `k` reflectors and inner block `ib` on an m x n tile.
-pub fn gemqrt_scratch<T: KernelScalar>(m: usize, _n: usize, k: usize, ib: usize) -> usize {
-    apply_scratch::<T>(m, ib.min(k))
+pub fn gemqrt_scratch<T: KernelScalar>(m: usize, n: usize, k: usize, ib: usize) -> usize {
+    apply_scratch::<T>(m, n, ib.min(k))
 }
 
 /// C = op(Q) C, with Q from [`geqrt`](crate::geqrt).

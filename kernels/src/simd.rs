@@ -41,7 +41,7 @@ pub trait Lanes: Scalar {
     type Sum<S: Simd>: Copy;
     fn factor<S: Simd>(s: S, x: Self) -> Self::Factor<S>;
     fn sum_of<S: Simd>(s: S, from: Self::V<S>) -> Self::Sum<S>;
-    /// sum + x v: without shuffles, also for complex numbers.
+    /// sum + x v: without shuffles, also for complex numbers. Those need vectors: on pulp's `Scalar` this panics for them.
     fn add_product<S: Simd>(
         s: S,
         x: Self::Factor<S>,

@@ -7,8 +7,8 @@ use crate::stair::Stair;
 use crate::view::{MatMut, MatRef};
 
 /// Elements of scratch for [`tpmqrt`] with `k` reflectors and inner block `ib` on tiles of k x n over m x n.
-pub fn tpmqrt_scratch<T: KernelScalar>(m: usize, _n: usize, k: usize, ib: usize) -> usize {
-    apply_scratch::<T>(m, ib.min(k))
+pub fn tpmqrt_scratch<T: KernelScalar>(m: usize, n: usize, k: usize, ib: usize) -> usize {
+    apply_scratch::<T>(m, n, ib.min(k))
 }
 
 /// `[C1; C2] = op(Q) [C1; C2]`, with Q from [`tpqrt`](crate::tpqrt).

@@ -26,7 +26,7 @@ pub fn front_qr_scratch<T: KernelScalar>(m: usize, n: usize, nrhs: usize) -> usi
         return small_scratch::<T>(m, n + nrhs);
     }
     let ib = width(m, n);
-    panel_scratch::<T>(m, ib) + ib * ib + apply_scratch::<T>(m, ib)
+    panel_scratch::<T>(m, ib) + ib * ib + apply_scratch::<T>(m, n + nrhs, ib)
 }
 
 /// Whether the front goes without blocks.

@@ -1,8 +1,7 @@
 //! A block of reflectors applied to strips of a few columns, each of which stays in the nearest cache until it is done.
 //!
 //! Takes V, op(T) and two tiles of C; gives the tiles with the block applied. A library's product reads and writes C once for
-//! W = V^H C and once more for C -= V W, a whole tile apart; here both happen on eight columns (fewer where vector registers are
-//! few), and V, which all strips share, comes from the second-level cache:
+//! W = V^H C and once more for C -= V W, a whole tile apart; here both happen on eight columns (four complex ones), and V, which all strips share, comes from the second-level cache:
 //!
 //! ```text
 //!     W = C1 + V^H C2       V by rows, packed once: a row of V times an entry of each column
@@ -14,23 +13,40 @@
 //! What is left of the columns goes through a padded copy, so that a column's result depends on nothing but that column.
 
 mod micro;
+#[cfg(test)]
+mod tests;
 
 use crate::block::Op;
 use crate::panel::line;
-use crate::simd::{Lanes, lanes};
+use crate::simd::{Lanes, arch, lanes};
 use crate::view::{MatMut, MatRef};
 use micro::{Adjoint, Triangle, Update, last_rows};
 use pulp::{Simd, WithSimd};
+use std::sync::OnceLock;
 
 /// Vectors of the micro-kernels' tiles, at most.
 const TALL: usize = 3;
-/// Columns of a strip, at most: 24 sums, three vectors and a factor take 28 of 32 registers. Half as many where there are 16, and
-/// where a sum takes two.
+/// Columns of a strip: 24 sums, three vectors and a factor take 28 of 32 registers.
 const WIDE: usize = 8;
-
 /// Products are summed over so many rows at a time, and these sums then: rounding errors grow with the root of a tall front's
 /// height.
 const ROWS: usize = 256;
+
+/// Whether strips are quicker than the products of a library: where vectors are 64 bytes and registers 32. With AVX2 the micro-kernels
+/// are too small for what a call of them takes.
+pub(crate) fn pay() -> bool {
+    struct Bytes;
+    impl WithSimd for Bytes {
+        type Output = usize;
+
+        #[inline(always)]
+        fn with_simd<S: Simd>(self, _: S) -> usize {
+            size_of::<S::f64s>()
+        }
+    }
+    static PAY: OnceLock<bool> = OnceLock::new();
+    *PAY.get_or_init(|| arch().dispatch(Bytes) == 64)
+}
 
 /// The leading dimension of op(T) and W for `k` reflectors: whole cache lines.
 pub(crate) fn leading<T>(k: usize) -> usize {
@@ -63,11 +79,11 @@ impl<T: Lanes> WithSimd for Strips<'_, T> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, s: S) {
-        let registers = size_of::<T::Sum<S>>() / size_of::<T::V<S>>();
-        match WIDE / registers / if size_of::<T::V<S>>() == 64 { 1 } else { 2 } {
-            2 => self.run::<S, 2>(s),
-            4 => self.run::<S, 4>(s),
-            _ => self.run::<S, WIDE>(s),
+        // A complex sum takes two registers.
+        if size_of::<T::Sum<S>>() == size_of::<T::V<S>>() {
+            self.run::<S, WIDE>(s);
+        } else {
+            self.run::<S, { WIDE / 2 }>(s);
         }
     }
 }

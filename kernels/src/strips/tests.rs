@@ -1,0 +1,126 @@
+//! Strips beside plain loops, with the vectors of this machine and, real ones, with none, whether they pay here or not.
+
+use super::{Strips, leading, strips_scratch};
+use crate::block::Op;
+use crate::scalar::KernelScalar;
+use crate::simd::arch;
+use crate::view::{MatMut, MatRef};
+use pulp::Arch;
+use treeqr_matrices::{RealScalar, c32, c64};
+
+fn numbers<T: KernelScalar>(len: usize, seed: u64) -> Vec<T> {
+    let mut state = seed;
+    let mut next = move || {
+        state = state
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
+        (state >> 11) as f64 / (1u64 << 52) as f64 - 1.0
+    };
+    (0..len).map(|_| T::from_f64(next(), next())).collect()
+}
+
+/// op(T) with its zeros, k x k.
+fn factor<T: KernelScalar>(op: Op, k: usize) -> Vec<T> {
+    let mut f = numbers::<T>(k * k, 3);
+    for j in 0..k {
+        for i in 0..k {
+            let is_zero = if op == Op::NoTrans { i > j } else { i < j };
+            if is_zero {
+                f[j * k + i] = T::zero();
+            }
+        }
+    }
+    f
+}
+
+/// Columns that were not touched, and the greatest difference from plain loops.
+fn difference<T: KernelScalar>(
+    arch: Arch,
+    op: Op,
+    (m, n, k): (usize, usize, usize),
+    two: bool,
+) -> f64 {
+    let (v, f) = (numbers::<T>((m + 1) * k, 1), factor::<T>(op, k));
+    let (c1, c2) = (numbers::<T>((k + 2) * n, 4), numbers::<T>((m + 3) * n, 5));
+    let ld = leading::<T>(k);
+    let mut padded = vec![T::zero(); ld * k];
+    for (to, from) in padded.chunks_exact_mut(ld).zip(f.chunks_exact(k)) {
+        to[..k].copy_from_slice(from);
+    }
+    let mut scratch = numbers::<T>(strips_scratch::<T>(m, k), 6);
+    let (mut d1, mut d2) = (c1.clone(), c2.clone());
+    arch.dispatch(Strips {
+        op,
+        v: MatRef::new(&v, m, k, m + 1),
+        factor: &padded,
+        c1: two.then(|| MatMut::new(&mut d1, k, n, k + 2)),
+        c2: MatMut::new(&mut d2, m, n, m + 3),
+        scratch: &mut scratch,
+    });
+    let at = |i: usize, l: usize| v[l * (m + 1) + i];
+    let mut worst: f64 = 0.0;
+    let mut compare = |is: T, want: T| worst = worst.max((is - want).abs().to_f64());
+    for j in 0..n {
+        let (c1, c2) = (&c1[j * (k + 2)..][..k + 2], &c2[j * (m + 3)..][..m + 3]);
+        let (d1, d2) = (&d1[j * (k + 2)..][..k + 2], &d2[j * (m + 3)..][..m + 3]);
+        let w: Vec<T> = (0..k)
+            .map(|l| {
+                let own = if two { c1[l] } else { T::zero() };
+                own + (0..m).map(|i| at(i, l).conj() * c2[i]).sum::<T>()
+            })
+            .collect();
+        let tw: Vec<T> = (0..k)
+            .map(|l| (0..k).map(|x| f[x * k + l] * w[x]).sum())
+            .collect();
+        for l in 0..k {
+            compare(d1[l], if two { c1[l] - tw[l] } else { c1[l] });
+        }
+        for i in 0..m {
+            let product: T = (0..k).map(|l| at(i, l) * tw[l]).sum();
+            compare(d2[i], c2[i] - product);
+        }
+        assert_eq!(d1[k..], c1[k..], "below C1");
+        assert_eq!(d2[m..], c2[m..], "below C2");
+    }
+    worst
+}
+
+fn all<T: KernelScalar>() {
+    let epsilon = <T::Real as RealScalar>::EPSILON.to_f64();
+    let shapes = [
+        (0, 5, 3),
+        (1, 1, 1),
+        (7, 9, 8),
+        (24, 8, 24),
+        (50, 17, 13),
+        (77, 12, 32),
+        (300, 10, 5),
+        (530, 9, 25),
+    ];
+    for (m, n, k) in shapes {
+        for op in [Op::NoTrans, Op::ConjTrans] {
+            for two in [false, true] {
+                // Without vectors a complex number is no pair of what real ones are in.
+                let scalar = (!T::IS_COMPLEX).then_some(Arch::Scalar);
+                let here = Some(arch()).filter(|a| !matches!(a, Arch::Scalar));
+                for arch in here.into_iter().chain(scalar) {
+                    let worst = difference::<T>(arch, op, (m, n, k), two);
+                    let bound = 20.0 * epsilon * ((m + k) * k * k) as f64;
+                    assert!(
+                        worst <= bound,
+                        "{} {op:?} {m} x {n}, {k} reflectors, {arch:?}: {worst:e} > {bound:e}",
+                        T::NAME
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn strips_are_what_plain_loops_give() {
+    all::<f64>();
+    all::<f32>();
+    all::<c64>();
+    all::<c32>();
+}
