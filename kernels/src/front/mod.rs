@@ -6,6 +6,7 @@ use crate::block::{Op, apply, apply_scratch};
 use crate::panel::{Heads, Panel, panel_scratch};
 use crate::scalar::KernelScalar;
 use crate::stair::Stair;
+use crate::strips;
 use crate::view::MatMut;
 use small::small_scratch;
 
@@ -14,8 +15,8 @@ fn width(m: usize, n: usize) -> usize {
     let k = m.min(n);
     // Measured on staircases: what wider products gain, T and the zeros below the stairs cost in a front that is small.
     k.min(match k {
-        0..=192 => 8,
-        193..=512 => 16,
+        0..=192 if strips::pay() => 8,
+        0..=512 => 16,
         _ => 24,
     })
 }
@@ -46,7 +47,7 @@ const SMALL_BYTES: usize = 48 << 10;
 /// | `tau` | min(m, n) | anything | the factor of each reflector, 0 for the identity |
 /// | `scratch` | [`front_qr_scratch`] | anything | anything |
 ///
-/// The blocking is its own and a function of m, n, nrhs and the staircase.
+/// The blocking is its own and a function of m, n, nrhs, the staircase and the length of the machine's vectors.
 ///
 /// # Panics
 /// When the shapes or the staircase don't fit, or the scratch is too small.
