@@ -2,7 +2,8 @@
 //!
 //! Takes names; gives sRGB. The colours are Paul Tol's `muted` scheme (SRON/EPS/TN/09-002, issue 3.2), which people with
 //! the common colour-vision deficiencies can tell apart; the four kernels have the pairs that differ most. The codelets of
-//! solves, which never run beside the others, have his `light` scheme.
+//! solves, which never run beside the others, have his `light` scheme; those of the rank and the null space, which run
+//! after the factorization, his `bright` and `medium-contrast` ones.
 
 use crate::trace::schema::ThreadState;
 use std::fmt;
@@ -58,6 +59,17 @@ pub const CODELETS: &[(&str, Colour)] = &[
     ("apply_q", Colour::new(0xFF_AA_BB)),
     ("solve_r_adjoint", Colour::new(0x99_DD_FF)),
     ("solve_end", Colour::new(0x44_BB_99)),
+    ("deflate", Colour::new(0xEE_66_77)),
+    ("deflate_begin", Colour::new(0xCC_BB_44)),
+    ("deflate_fill", Colour::new(0x22_88_33)),
+    ("deflate_panel", Colour::new(0xAA_33_77)),
+    ("deflate_update", Colour::new(0x66_99_CC)),
+    ("deflate_collect", Colour::new(0x66_CC_EE)),
+    ("deflate_end", Colour::new(0x99_77_00)),
+    ("null_space", Colour::new(0xEE_99_AA)),
+    ("null_solve", Colour::new(0xEE_CC_66)),
+    ("null_qr", Colour::new(0x99_44_55)),
+    ("null_update", Colour::new(0x00_44_88)),
 ];
 
 /// For codelets that nobody has chosen one for.
