@@ -25,6 +25,7 @@ DEVICE = {
     "tasks": 7,
     "fetched_bytes": 1e9,
     "prefetched_bytes": 2e9,
+    "peer_bytes": 25e7,
     "returned_bytes": 5e8,
     "written_back_bytes": 0,
 }
@@ -41,7 +42,7 @@ class TableTest(unittest.TestCase):
             ]
         )
         self.assertEqual(len(rows), 2 + 3)
-        self.assertEqual(rows[3], "| a | both | dmda | 1.500 | 2.00 | 2.0e-16 | 50 % | 7 | 3.00 | 0.50 |")
+        self.assertEqual(rows[3], "| a | both | dmda | 1.500 | 2.00 | 2.0e-16 | 50 % | 7 | 3.25 | 0.50 |")
         self.assertTrue(rows[4].startswith("| b | device (fell back) | dmdas | 4.000 | – |"))
 
     def test_kernels_are_held_against_the_product(self):

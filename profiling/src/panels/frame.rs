@@ -9,6 +9,7 @@ use super::scene::{Anchor, Area, GREY, GRID, INK, PAPER, Scene, Stroke};
 use super::subject::Subject;
 use super::{PanelOptions, WIDTH};
 use crate::palette::Colour;
+use crate::trace::NULL_SPACE;
 
 /// Left of the data.
 const LEFT: f64 = 76.0;
@@ -230,22 +231,22 @@ impl<'s, 't> Frame<'s, 't> {
     /// no room have none, but for the first two.
     pub fn marks(&mut self, more: &[Mark]) {
         let s = self.subject;
-        // Of the factorization, where a solve follows it.
+        // Of the factorization, where other runs follow it.
         let parts = s.trace.manifest.parts();
         let later = parts.get(1);
         let first = s.tasks().iter();
         let first = first.filter(|t| later.is_none_or(|p| u64::from(t.task) < p.first_task));
         let submitted = first.map(|task| task.submit_ns).max();
-        let solve = later.map(|part| s.since(part.begin_ns));
-        let said = [
-            (submitted.map(|at| s.since(at)), "all submitted"),
-            (solve, "solve"),
-            (Some(s.last_ns as f64), "last task ends"),
-        ];
         let mut marks: Vec<(f64, Colour, &str)> = Vec::new();
-        for (at, text) in said {
-            marks.extend(at.map(|at| (at, INK, text)));
-        }
+        marks.extend(submitted.map(|at| (s.since(at), INK, "all submitted")));
+        marks.extend(parts.iter().skip(1).map(|part| {
+            let name = match part.name.as_str() {
+                NULL_SPACE => "null space",
+                name => name,
+            };
+            (s.since(part.begin_ns), INK, name)
+        }));
+        marks.push((s.last_ns as f64, INK, "last task ends"));
         marks.extend(more.iter().map(|m| (m.at, m.colour, m.text.as_str())));
         marks.retain(|mark| (self.from..=self.to).contains(&mark.0));
         // From the right: the end of the run is told first.

@@ -119,7 +119,7 @@ pub const NULL_SPACE: &str = "null_space";
 /// One run of the runtime. Nothing that a trace tells went on between two of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunPart {
-    /// What it did: `factorize` or `solve`.
+    /// What it did: `factorize`, `rank`, `null_space` or `solve`.
     pub name: String,
     /// Name of the scheduler; `sequential` for none: then worker 0 is the calling thread.
     pub scheduler: String,
