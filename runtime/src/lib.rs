@@ -89,7 +89,7 @@ mod task;
 mod throttle;
 mod topology;
 
-pub use allocator::give_back_large_blocks;
+pub use allocator::keep_freed_memory;
 pub use cancel::CancelHandle;
 pub use codelet::{Application, Codelet, CpuCode, LaunchCode, TaskFailure};
 pub use config::{Config, DeviceStats, RunStats};

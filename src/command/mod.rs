@@ -77,7 +77,7 @@ pub fn run() -> ExitCode {
                 return code;
             }
         };
-        treeqr::runtime::give_back_large_blocks();
+        treeqr::runtime::keep_freed_memory();
         if let Err(failure) = log::start() {
             return failure.report();
         }
