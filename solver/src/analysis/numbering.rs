@@ -89,13 +89,14 @@ pub(crate) fn number(
         rowmaps: Vec::new(),
         colmaps: Vec::new(),
         own: OwnRows {
-            row: Vec::new(),
-            local: Vec::new(),
-            start: vec![0],
-            col: Vec::new(),
-            position: Vec::new(),
+            row: Vec::with_capacity(reduced.row_ids.len()),
+            local: Vec::with_capacity(reduced.row_ids.len()),
+            start: Vec::with_capacity(reduced.row_ids.len() + 1),
+            col: Vec::with_capacity(reduced.rows.nnz()),
+            position: Vec::with_capacity(reduced.rows.nnz()),
         },
     };
+    tree.own.start.push(0);
     // Maps of a child into its parent are written when the parent is numbered: their place is reserved first.
     let mut rowmap_at = vec![0usize; raw.len()];
     let mut colmap_at = vec![0usize; raw.len()];

@@ -114,7 +114,7 @@ fn grow(g: &Weighted, random: &mut Random, aim: Aim) -> Split {
     let mut start = (0..n).map(|k| ((first + k) % n) as u32);
     while split.weight[0] < split.weight[1] {
         let v = match frontier.peek() {
-            Some((_, v)) => v,
+            Some(v) => v,
             // Another component.
             None => match start.find(|&s| split.side[s as usize] == 1) {
                 Some(s) => {
