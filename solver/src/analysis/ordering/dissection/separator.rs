@@ -71,7 +71,9 @@ fn descend(g: &Weighted, enough: usize, random: &mut Random, given_up: &AtomicBo
         if n <= enough || given_up.load(Relaxed) {
             return levels;
         }
-        let (graph, became) = coarsen(finest, heaviest, random);
+        let Some((graph, became)) = coarsen(finest, heaviest, random, given_up) else {
+            return levels;
+        };
         if graph.len() as f64 > 0.95 * n as f64 {
             return levels;
         }
