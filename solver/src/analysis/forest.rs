@@ -128,7 +128,9 @@ impl<'a, 'b, F: Fn(u32) -> &'a [u32]> Part<'a, 'b, F> {
     fn add(&mut self, s: u32) {
         let children = std::mem::take(&mut self.children[(s - self.range.start) as usize]);
         let start = &self.supernodes.start[s as usize..];
-        let mut front = self.maker.assemble(start[0]..start[1], children, &self.slots);
+        let mut front = self
+            .maker
+            .assemble(start[0]..start[1], children, &self.slots);
         self.maker.merge_children(&mut front, &mut self.slots);
         let above = (front.cb_rows > 0).then(|| front.cols[front.npiv as usize]);
         front.parent = above.map(|k| self.supernodes.owner[k as usize]);

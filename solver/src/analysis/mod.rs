@@ -23,6 +23,7 @@ mod numbering;
 #[cfg(test)]
 mod oracle;
 pub(crate) mod ordering;
+mod own_rows;
 pub(crate) mod partition;
 pub(crate) mod structure;
 mod supernodes;

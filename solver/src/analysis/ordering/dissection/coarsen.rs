@@ -181,22 +181,25 @@ fn contract_part(
             list.resize(most, 0);
             sum.resize(most, 0);
         }
+        let (list, sum) = (&mut list[..most], &mut sum[..most]);
         let mut count = 1;
-        let mut add = |(w, weight): (u32, u32)| {
-            let to = coarse[w as usize];
-            let place = &mut place[to as usize];
-            let is_there = *place >> 32 == c as u64;
-            let at = if is_there { *place as u32 as usize } else { count };
-            list[at] = to;
-            sum[at] = weight + u32::from(is_there) * sum[at];
-            *place = tag | at as u64;
-            count += usize::from(!is_there);
-        };
-        g.edges(v).for_each(&mut add);
-        let mut weight = g.weight[v as usize];
-        if u != v {
-            g.edges(u).for_each(&mut add);
-            weight += g.weight[u as usize];
+        let mut weight = 0;
+        for &member in &[v, u][..1 + usize::from(u != v)] {
+            weight += g.weight[member as usize];
+            for (w, edge) in g.edges(member) {
+                let to = coarse[w as usize];
+                let place = &mut place[to as usize];
+                let is_there = *place >> 32 == c as u64;
+                let at = if is_there {
+                    *place as u32 as usize
+                } else {
+                    count
+                };
+                *place = tag | at as u64;
+                list[at] = to;
+                sum[at] = edge + u32::from(is_there) * sum[at];
+                count += usize::from(!is_there);
+            }
         }
         out.neighbours.extend_from_slice(&list[1..count]);
         out.edge.extend_from_slice(&sum[1..count]);

@@ -245,8 +245,9 @@ impl Refiner {
 
 /// Weight of the neighbours of v on a side; without branches, since sides come without order.
 fn weight_on(g: &Weighted, split: &Split, v: u32, side: u8) -> i64 {
-    let weights = g.of(v).iter().map(|&u| {
-        i64::from(split.side[u as usize] == side) * i64::from(g.weight[u as usize])
-    });
+    let weights = g
+        .of(v)
+        .iter()
+        .map(|&u| i64::from(split.side[u as usize] == side) * i64::from(g.weight[u as usize]));
     weights.sum()
 }
