@@ -30,7 +30,7 @@ const NS_TO_COMPRESS: f64 = 3.0;
 /// go through and AMD has not.
 const DENSE_GRAPH: f64 = 12.0;
 const SMALL_GRAPH: f64 = 2.5;
-const TALL: f64 = 2.5;
+const TALL: f64 = 3.5;
 /// Workers that a factorization is taken to have when its time is compared with that of an ordering.
 const WORKERS: f64 = 2.0;
 /// A dissection is waited for where the factorization that minimum degree leads to would take so many times as long: less than once,
@@ -182,12 +182,12 @@ impl<'a, O: Fn(&[u32]) -> Outline + Sync> Field<'a, O> {
             return Vec::new();
         };
         told(&first);
-        let is_worth_it = self.times_as_long(&first) > WORTH_ANOTHER;
-        let second = is_worth_it.then(|| dissected(Aim::Even, "another dissection"));
-        [Some(first), second.flatten()]
-            .into_iter()
-            .flatten()
-            .collect()
+        let is_worth_another = self.times_as_long(&first) > WORTH_ANOTHER;
+        let mut all = vec![first];
+        if is_worth_another {
+            all.extend(dissected(Aim::Even, "another dissection"));
+        }
+        all
     }
 
     fn one_after_the_other(&self) -> Result<Vec<Candidate>, AnalyseError> {
