@@ -216,7 +216,8 @@ fn singletons_come_off_a_triangle_whole() {
 
 #[test]
 fn an_analysis_is_the_same_on_any_number_of_threads() {
-    // Large enough for parts of the fronts, and of their rows, at the same time; ordered by COLAMD, AMD, a dissection or METIS.
+    // The first is large enough for subtrees and for parts of the rows at the same time; then dissections, METIS, and minimum degree by
+    // AMD.
     for name in ["conv2d-120", "grid3d-20", "TF13", "lp-3000"] {
         let a = treeqr_matrices::gallery::make(name)
             .expect("gallery")
@@ -228,7 +229,7 @@ fn an_analysis_is_the_same_on_any_number_of_threads() {
             symbolic.expect("an analysis")
         };
         let one = analysed(1);
-        assert!(one.tree.own.col.len() > 10_000 && one.tree.cols.len() > 10_000);
+        assert!(name != "conv2d-120" || one.tree.own.col.len() > 50_000);
         for threads in [2, 5] {
             let other = analysed(threads);
             assert_eq!(one.ordering_why, other.ordering_why, "{name}");
