@@ -12,6 +12,7 @@
 //! is the pattern alone that decides, and a singleton whose value is negligible is found as a small diagonal entry of R.
 
 use super::work::Work;
+use std::sync::Arc;
 use treeqr_matrices::Pattern;
 
 /// A row of W that is a row of R, and the column that it pivots on.
@@ -31,10 +32,10 @@ pub(crate) struct Reduced {
     pub row_ids: Vec<u32>,
     /// Columns of W that are left, increasing.
     pub col_ids: Vec<u32>,
-    /// W22 by columns.
-    pub cols: Pattern,
+    /// W22 by columns; W's own pattern where nothing comes off, as below.
+    pub cols: Arc<Pattern>,
     /// W22 by rows.
-    pub rows: Pattern,
+    pub rows: Arc<Pattern>,
 }
 
 /// W22 of W without the rows `left_out` (increasing), which count as empty. O(nnz + m + n).
@@ -83,6 +84,15 @@ pub(crate) fn reduce(work: &Work, left_out: &[u32]) -> Reduced {
             .collect()
     };
     let (row_ids, col_ids) = (left(&row_left), left(&col_left));
+    if (row_ids.len(), col_ids.len()) == (m, n) {
+        return Reduced {
+            singletons,
+            row_ids,
+            col_ids,
+            cols: work.cols.clone(),
+            rows: work.rows.clone(),
+        };
+    }
     let mut new_col = vec![u32::MAX; n];
     for (new, &old) in col_ids.iter().enumerate() {
         new_col[old as usize] = new as u32;
@@ -107,7 +117,7 @@ pub(crate) fn reduce(work: &Work, left_out: &[u32]) -> Reduced {
         singletons,
         row_ids,
         col_ids,
-        cols,
-        rows,
+        cols: Arc::new(cols),
+        rows: Arc::new(rows),
     }
 }

@@ -1,8 +1,7 @@
 //! The fronts: which columns and rows each holds, and its staircase.
 //!
-//! Takes the rows of W22 (columns numbered by the postordered tree) and the supernodes; gives for every front its
-//! columns, row count, staircase, and the parent that its contribution block goes to. A child that is better merged
-//! into its parent (see `amalgamate`) is.
+//! Takes the rows of W22 (columns numbered by the postordered tree), the pivots of one front and its children; gives its columns, row
+//! count and staircase. A child that is better merged into its parent (see `amalgamate`) is. All of them: `forest`.
 //!
 //! A front holds the rows of W that start in its pivot columns and the contribution blocks of its children:
 //!
@@ -21,6 +20,8 @@
 
 use super::amalgamate::{Merging, time_ns, try_merge};
 use super::counts::RowsByFirst;
+use super::union::Union;
+use std::ops::Range;
 
 /// A front before its final numbering. Columns are numbered by the postordered elimination tree.
 pub(crate) struct RawFront {
@@ -56,87 +57,64 @@ impl RawFront {
     }
 }
 
-/// The fronts in an order with children before parents; `start` are the supernodes, `row(i)` lists the columns of row i.
-/// O(sum of the fronts' columns, over the fronts and their children, and of nnz), sorting apart.
-pub(crate) fn build<R: Iterator<Item = u32>>(
-    start: &[u32],
-    by_first: &RowsByFirst,
-    row: impl Fn(u32) -> R,
-) -> Vec<RawFront> {
-    let ncols = *start.last().expect("one more than supernodes") as usize;
-    let count = start.len() - 1;
-    let mut owner = vec![0u32; ncols];
-    for s in 0..count {
-        owner[start[s] as usize..start[s + 1] as usize].fill(s as u32);
-    }
-    let mut builder = Builder {
-        by_first,
-        local: vec![0; ncols],
-        stamp: vec![u32::MAX; ncols],
-        merging: Merging::default(),
-    };
-    let mut children_of: Vec<Vec<u32>> = vec![Vec::new(); count];
-    let mut fronts: Vec<Option<RawFront>> = Vec::with_capacity(count);
-    for s in 0..count {
-        let children = std::mem::take(&mut children_of[s]);
-        let mut front = builder.assemble(s as u32, start[s]..start[s + 1], children, &fronts, &row);
-        builder.merge_children(&mut front, &mut fronts);
-        front.parent = (front.cb_rows > 0).then(|| owner[front.cols[front.npiv as usize] as usize]);
-        if let Some(p) = front.parent {
-            children_of[p as usize].push(s as u32);
-        }
-        fronts.push(Some(front));
-    }
-    compact(fronts)
+/// Fronts of a range of supernodes; none where a front was merged into its parent.
+pub(crate) struct Slots {
+    pub first: u32,
+    pub fronts: Vec<Option<RawFront>>,
 }
 
-/// What building one front after the other needs.
-struct Builder<'a> {
+impl Slots {
+    fn get(&self, f: u32) -> &RawFront {
+        let front = self.fronts[(f - self.first) as usize].as_ref();
+        front.expect("a child is there until it is merged")
+    }
+
+    fn slot(&mut self, f: u32) -> &mut Option<RawFront> {
+        &mut self.fronts[(f - self.first) as usize]
+    }
+}
+
+/// What making one front after the other needs.
+pub(crate) struct Maker<'a, F> {
     by_first: &'a RowsByFirst,
-    /// Place of a column in the front at hand, where `stamp` is the front's number.
+    /// The columns of a row.
+    row: F,
+    /// Place of a column in the front at hand.
     local: Vec<u32>,
-    stamp: Vec<u32>,
+    union: Union,
     merging: Merging,
 }
 
-impl Builder<'_> {
-    /// The front of supernode `id` with the pivots `pivots`.
-    fn assemble<R: Iterator<Item = u32>>(
-        &mut self,
-        id: u32,
-        pivots: std::ops::Range<u32>,
-        children: Vec<u32>,
-        fronts: &[Option<RawFront>],
-        row: impl Fn(u32) -> R,
-    ) -> RawFront {
-        let child = |c: u32| {
-            fronts[c as usize]
-                .as_ref()
-                .expect("a child is there until it is merged")
-        };
+impl<'a, F: Fn(u32) -> &'a [u32]> Maker<'a, F> {
+    pub fn new(by_first: &'a RowsByFirst, row: F) -> Self {
+        let ncols = by_first.start.len() - 1;
+        Maker {
+            by_first,
+            row,
+            local: vec![0; ncols],
+            union: Union::new(ncols),
+            merging: Merging::default(),
+        }
+    }
+
+    /// The front of the supernode with the pivots `pivots`.
+    pub fn assemble(&mut self, pivots: Range<u32>, children: Vec<u32>, fronts: &Slots) -> RawFront {
         let npiv = pivots.len();
         let own_rows: Vec<u32> = pivots
             .clone()
             .flat_map(|k| self.by_first.of(k as usize).iter().copied())
             .collect();
-        let mut cols: Vec<u32> = pivots.clone().collect();
-        pivots.for_each(|k| self.stamp[k as usize] = id);
-        let mut add = |k: u32| {
-            if self.stamp[k as usize] != id {
-                self.stamp[k as usize] = id;
-                cols.push(k);
-            }
-        };
+        // No row and no contribution block here starts before the pivots.
         for &i in &own_rows {
-            row(i).for_each(&mut add);
+            (self.row)(i).iter().for_each(|&k| self.union.add(k));
         }
         for &c in &children {
-            child(c).cols[child(c).npiv as usize..]
-                .iter()
-                .copied()
-                .for_each(&mut add);
+            let c = fronts.get(c);
+            let columns = c.cols[c.npiv as usize..].iter();
+            columns.for_each(|&k| self.union.add(k));
         }
-        cols[npiv..].sort_unstable();
+        pivots.for_each(|k| self.union.add(k));
+        let cols = self.union.take();
         for (j, &k) in cols.iter().enumerate() {
             self.local[k as usize] = j as u32;
         }
@@ -147,7 +125,7 @@ impl Builder<'_> {
             stair[j] += self.by_first.of(k as usize).len() as u32;
         }
         for &c in &children {
-            let c = child(c);
+            let c = fronts.get(c);
             c.for_each_lead(|_, lead| {
                 stair[self.local[c.cols[lead as usize] as usize] as usize] += 1
             });
@@ -182,15 +160,15 @@ impl Builder<'_> {
     }
 
     /// Merges the children that are better merged, those that add least first.
-    fn merge_children(&mut self, front: &mut RawFront, fronts: &mut [Option<RawFront>]) {
+    pub fn merge_children(&mut self, front: &mut RawFront, fronts: &mut Slots) {
         let mut candidates = std::mem::take(&mut front.children);
-        let width = |c: u32| fronts[c as usize].as_ref().map_or(0, |f| f.cols.len());
+        let width = |c: u32| fronts.get(c).cols.len();
         candidates.sort_by_key(|&c| (std::cmp::Reverse(width(c)), std::cmp::Reverse(c)));
         let mut kept = Vec::new();
         // Merging puts columns before those that `local` knows.
         let mut shift = 0;
         for c in candidates {
-            let mut child = fronts[c as usize].take().expect("not merged yet");
+            let mut child = fronts.slot(c).take().expect("not merged yet");
             let local = &self.local;
             if try_merge(
                 front,
@@ -201,33 +179,11 @@ impl Builder<'_> {
                 shift += child.npiv;
                 kept.append(&mut child.children);
             } else {
-                fronts[c as usize] = Some(child);
+                *fronts.slot(c) = Some(child);
                 kept.push(c);
             }
         }
         kept.sort_unstable();
         front.children = kept;
     }
-}
-
-/// Numbers the fronts that are left.
-fn compact(fronts: Vec<Option<RawFront>>) -> Vec<RawFront> {
-    let mut id = vec![0u32; fronts.len()];
-    let mut next = 0;
-    for (f, front) in fronts.iter().enumerate() {
-        id[f] = next;
-        next += u32::from(front.is_some());
-    }
-    let mut out: Vec<RawFront> = fronts.into_iter().flatten().collect();
-    for front in &mut out {
-        front.children.iter_mut().for_each(|c| *c = id[*c as usize]);
-    }
-    // A merged front's children were told another parent.
-    for f in 0..out.len() {
-        for c in std::mem::take(&mut out[f].children) {
-            out[c as usize].parent = Some(f as u32);
-            out[f].children.push(c);
-        }
-    }
-    out
 }

@@ -3,7 +3,7 @@
 //! The steps, in the order in which the data flows; each file is one of them:
 //!
 //! ```text
-//!   work -> dense -> cleanup -> ordering -> etree -> counts -> supernodes -> fronts (amalgamate) -> numbering
+//!   work -> dense -> cleanup -> ordering -> etree -> counts -> supernodes -> forest (fronts, amalgamate) -> numbering
 //!        -> partition -> groups
 //! ```
 //!
@@ -15,6 +15,7 @@ pub(crate) mod cleanup;
 mod counts;
 pub(crate) mod dense;
 mod etree;
+mod forest;
 mod fronts;
 pub(crate) mod groups;
 mod limits;
@@ -22,9 +23,11 @@ mod numbering;
 #[cfg(test)]
 mod oracle;
 pub(crate) mod ordering;
+mod own_rows;
 pub(crate) mod partition;
 pub(crate) mod structure;
 mod supernodes;
+mod union;
 pub(crate) mod work;
 
 use crate::error::AnalyseError;
@@ -221,9 +224,10 @@ fn order_columns(
         _ => dense::columns(&reduced.cols),
     };
     let (sparse, left) = dense::without_columns(reduced, &last);
-    let (cols, rows) = left
-        .as_ref()
-        .map_or((&reduced.cols, &reduced.rows), |(cols, rows)| (cols, rows));
+    let (cols, rows) = match &left {
+        Some((cols, rows)) => (cols, rows),
+        None => (&*reduced.cols, &*reduced.rows),
+    };
     let outline = |order: &[u32]| {
         if last.is_empty() {
             return Outline::new(reduced, order);

@@ -6,8 +6,10 @@
 use super::cleanup::Reduced;
 use super::etree::{NONE, postorder};
 use super::fronts::RawFront;
+use super::own_rows::{self, first_rows};
 use super::work::Work;
-use crate::symbolic::{Front, OwnRows, Tree};
+use crate::symbolic::{Front, Tree};
+use rayon::prelude::*;
 
 /// Children in Liu's order (On the storage requirement in the out-of-core multifrontal method, ACM TOMS 1986): those
 /// whose peak exceeds by most what they leave behind come first. Counted in entries: a front as a dense block, what
@@ -75,12 +77,13 @@ pub(crate) fn number(
 
     // A front that leaves no row may reach into several later trees, which do not come in the order of their columns any more. All its
     // rows, and those of the fronts below it, reach over these columns: the staircase is level there, whatever their order.
-    for front in &mut raw {
+    raw.par_iter_mut().for_each(|front| {
         let npiv = front.npiv as usize;
         front.cols[npiv..].sort_by_key(|&k| position[k as usize]);
-    }
+    });
 
     let entries: usize = raw.iter().map(|f| f.cols.len()).sum();
+    let (own, own_ends) = own_rows::number(work, reduced, order, &raw, &post);
     let mut tree = Tree {
         fronts: Vec::with_capacity(raw.len()),
         col_order,
@@ -88,13 +91,7 @@ pub(crate) fn number(
         stairs: Vec::with_capacity(entries),
         rowmaps: Vec::new(),
         colmaps: Vec::new(),
-        own: OwnRows {
-            row: Vec::new(),
-            local: Vec::new(),
-            start: vec![0],
-            col: Vec::new(),
-            position: Vec::new(),
-        },
+        own,
     };
     // Maps of a child into its parent are written when the parent is numbered: their place is reserved first.
     let mut rowmap_at = vec![0usize; raw.len()];
@@ -113,39 +110,17 @@ pub(crate) fn number(
     // place[k]: place of column k (of W22) in the front at hand.
     let mut place = vec![0u32; reduced.col_ids.len()];
     let mut next_row: Vec<u32> = Vec::new();
-    let mut sorted: Vec<(u32, usize)> = Vec::new();
+    let mut own_end = 0;
     let mut pivots = 0u32;
-    for &f in &post {
+    for (&f, &end) in post.iter().zip(&own_ends) {
         let front = &raw[f as usize];
         for (j, &k) in front.cols.iter().enumerate() {
             place[order[k as usize] as usize] = j as u32;
         }
-        // Rows that start in column j take the numbers from stair[j - 1] on.
-        next_row.clear();
-        next_row.push(0);
-        next_row.extend_from_slice(&front.stair[..front.stair.len() - 1]);
-        let own_start = tree.own.row.len();
-        for &i in &front.own_rows {
-            let range = reduced.rows.colptr()[i as usize]..reduced.rows.colptr()[i as usize + 1];
-            let row = reduced.row_ids[i as usize];
-            let base = work.rows.colptr()[row as usize];
-            sorted.clear();
-            sorted.extend(
-                reduced.rows.rowidx()[range]
-                    .iter()
-                    .enumerate()
-                    .map(|(p, &j)| (place[j as usize], work.position(base + p))),
-            );
-            sorted.sort_unstable();
-            let slot = &mut next_row[sorted[0].0 as usize];
-            tree.own.row.push(row);
-            tree.own.local.push(*slot);
-            *slot += 1;
-            for &(j, p) in &sorted {
-                tree.own.col.push(j);
-                tree.own.position.push(p);
-            }
-            tree.own.start.push(tree.own.col.len());
+        first_rows(front, &mut next_row);
+        let own_start = std::mem::replace(&mut own_end, end);
+        for &first in &tree.own.start[own_start..own_end] {
+            next_row[tree.own.col[first] as usize] += 1;
         }
         for &c in &front.children {
             let child = &raw[c as usize];
@@ -175,7 +150,7 @@ pub(crate) fn number(
             cb_rows: front.cb_rows,
             at,
             own_start,
-            own_end: tree.own.row.len(),
+            own_end,
             rowmap_at: rowmap_at[f as usize],
             colmap_at: colmap_at[f as usize],
         });

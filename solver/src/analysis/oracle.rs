@@ -213,3 +213,37 @@ fn singletons_come_off_a_triangle_whole() {
     assert_eq!(symbolic.nnz_r(), 210);
     assert_eq!(symbolic.nnz_h(), 0);
 }
+
+#[test]
+fn an_analysis_is_the_same_on_any_number_of_threads() {
+    // The first is large enough for subtrees and for parts of the rows at the same time; then dissections, METIS, and minimum degree by
+    // AMD.
+    for name in ["conv2d-120", "grid3d-20", "TF13", "lp-3000"] {
+        let a = treeqr_matrices::gallery::make(name)
+            .expect("gallery")
+            .matrix;
+        let analysed = |threads| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
+            let pool = pool.build().expect("a pool");
+            let symbolic = pool.install(|| analyse(a.pattern(), &Options::default()));
+            symbolic.expect("an analysis")
+        };
+        let one = analysed(1);
+        assert!(name != "conv2d-120" || one.tree.own.col.len() > 50_000);
+        for threads in [2, 5] {
+            let other = analysed(threads);
+            assert_eq!(one.ordering_why, other.ordering_why, "{name}");
+            let lists = |s: &Symbolic| {
+                let t = &s.tree;
+                [&t.col_order, &t.cols, &t.stairs, &t.rowmaps, &t.colmaps]
+                    .into_iter()
+                    .chain([&t.own.row, &t.own.local, &t.own.col])
+                    .cloned()
+                    .collect::<Vec<_>>()
+            };
+            assert!(lists(&one) == lists(&other), "{name}, {threads} threads");
+            assert_eq!(one.tree.own.start, other.tree.own.start);
+            assert_eq!(one.tree.own.position, other.tree.own.position);
+        }
+    }
+}

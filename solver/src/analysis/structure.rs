@@ -6,7 +6,8 @@
 use super::cleanup::Reduced;
 use super::counts::{RowsByFirst, row_counts};
 use super::etree::NONE;
-use super::fronts::{self, RawFront};
+use super::forest::{self, Supernodes};
+use super::fronts::RawFront;
 use super::{amalgamate, etree, supernodes};
 use treeqr_kernels::{Stair, front_qr_flops};
 
@@ -25,8 +26,7 @@ pub(crate) struct Outline {
     /// Columns of the rows, numbered by `order`, in the rows' order of `by_first`; and by row where they lie.
     columns: Vec<u32>,
     row: Vec<std::ops::Range<usize>>,
-    /// Supernodes: starts, and the number of columns.
-    start: Vec<u32>,
+    supernodes: Supernodes,
     /// Flops and time, as far as they can be told without staircases.
     flops: f64,
     time_ns: f64,
@@ -63,7 +63,7 @@ impl Outline {
             by_first,
             columns,
             row,
-            start,
+            supernodes: joined(start, &parent, &counts),
             flops,
             time_ns,
         }
@@ -81,12 +81,29 @@ impl Outline {
 
     /// The fronts.
     pub fn build(self) -> Structure {
-        let columns_of = |i: u32| self.columns[self.row[i as usize].clone()].iter().copied();
-        let fronts = fronts::build(&self.start, &self.by_first, columns_of);
+        let columns_of = |i: u32| &self.columns[self.row[i as usize].clone()];
         Structure {
+            fronts: forest::build(&self.supernodes, &self.by_first, columns_of),
             order: self.order,
-            fronts,
         }
+    }
+}
+
+/// Supernodes with their forest.
+fn joined(start: Vec<u32>, parent: &[u32], counts: &[u32]) -> Supernodes {
+    let mut of = vec![0u32; parent.len()];
+    for (s, bounds) in start.windows(2).enumerate() {
+        of[bounds[0] as usize..bounds[1] as usize].fill(s as u32);
+    }
+    let above = |bounds: &[u32]| match parent[bounds[1] as usize - 1] {
+        NONE => NONE,
+        p => of[p as usize],
+    };
+    Supernodes {
+        parent: start.windows(2).map(above).collect(),
+        width: start.windows(2).map(|b| counts[b[0] as usize]).collect(),
+        start,
+        owner: of,
     }
 }
 

@@ -3,6 +3,7 @@
 use super::OrderingInput;
 use super::graph::{Graph, column_intersection};
 use crate::error::AnalyseError;
+use faer::Index;
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::sparse::SymbolicSparseColMatRef;
 use faer::sparse::linalg::amd;
@@ -17,15 +18,26 @@ pub(super) fn of_graph(g: &Graph) -> Result<Vec<u32>, AnalyseError> {
     if n == 0 {
         return Ok(Vec::new());
     }
+    if super::fits_half(g.neighbours.len(), n) {
+        with_index::<u32>(g)
+    } else {
+        with_index::<usize>(g)
+    }
+}
+
+fn with_index<I: Index>(g: &Graph) -> Result<Vec<u32>, AnalyseError> {
+    let n = g.start.len() - 1;
     let failed = |_| AnalyseError::OrderingFailed {
         name: "amd",
         why: "too many entries for its index type".into(),
     };
-    let idx: Vec<usize> = g.neighbours.iter().map(|&i| i as usize).collect();
-    let a = SymbolicSparseColMatRef::new_checked(n, n, &g.start, None, &idx);
-    let mut order = vec![0usize; n];
-    let mut inverse = vec![0usize; n];
-    let mut memory = MemBuffer::new(amd::order_scratch::<usize>(n, idx.len()));
+    let ptr: Vec<I> = g.start.iter().map(|&p| I::truncate(p)).collect();
+    let idx = g.neighbours.iter().map(|&i| I::truncate(i as usize));
+    let idx: Vec<I> = idx.collect();
+    let a = SymbolicSparseColMatRef::new_checked(n, n, &ptr, None, &idx);
+    let mut order = vec![I::truncate(0); n];
+    let mut inverse = vec![I::truncate(0); n];
+    let mut memory = MemBuffer::new(amd::order_scratch::<I>(n, idx.len()));
     amd::order(
         &mut order,
         &mut inverse,
@@ -34,5 +46,5 @@ pub(super) fn of_graph(g: &Graph) -> Result<Vec<u32>, AnalyseError> {
         MemStack::new(&mut memory),
     )
     .map_err(failed)?;
-    Ok(order.into_iter().map(|j| j as u32).collect())
+    Ok(order.into_iter().map(|j| j.zx() as u32).collect())
 }

@@ -1,9 +1,10 @@
 //! `auto`: the candidate with the least predicted time, what the ordering costs included.
 //!
-//! Minimum degree is cheap and often enough: COLAMD, or AMD where the graph of W22' W22 is dense, on which it is faster. Nested dissection
-//! needs that graph and a time that grows with it; its result is used when the factorization that minimum degree leads to would take
+//! Minimum degree is cheap and often enough: COLAMD, or AMD where it is faster, on a dense graph of W22' W22 or a small one of many rows.
+//! Nested dissection needs that graph and a time that grows with it; its result is used when the factorization that minimum degree leads to would take
 //! longer than that, and METIS's beside it when it would take much longer. All run at the same time: a dissection that is not
-//! needed is given up, so that with one thread it does not begin.
+//! needed is given up, so that with one thread it does not begin. Which of them count follows from their results alone, whatever was ready
+//! first.
 //!
 //! Candidates are compared by their outlines (`analysis/structure.rs`); fronts are built for the best, and for those that
 //! come so close that only their fronts can tell.
@@ -17,6 +18,7 @@ use rayon::prelude::*;
 use std::cell::OnceCell;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{OnceLock, mpsc};
+use std::thread;
 
 /// Nested dissection in ns a vertex, and ns a pair of columns that meet in a row (a pair may meet in many), of the compressed
 /// graph; and what each pair takes until the graph is compressed. Fixed, so that the choice does not depend on the machine; they
@@ -24,8 +26,11 @@ use std::sync::{OnceLock, mpsc};
 const NS_PER_VERTEX: f64 = 4000.0;
 const NS_PER_PAIR: f64 = 25.0;
 const NS_TO_COMPRESS: f64 = 3.0;
-/// AMD in the place of COLAMD from so many pairs an entry on.
-const DENSE_GRAPH: usize = 12;
+/// AMD in the place of COLAMD from so many pairs an entry on; and up to so many, where W22 has so many rows a column, which COLAMD has to
+/// go through and AMD has not.
+const DENSE_GRAPH: f64 = 12.0;
+const SMALL_GRAPH: f64 = 2.5;
+const TALL: f64 = 3.5;
 /// Workers that a factorization is taken to have when its time is compared with that of an ordering.
 const WORKERS: f64 = 2.0;
 /// A dissection is waited for where the factorization that minimum degree leads to would take so many times as long: less than once,
@@ -35,6 +40,8 @@ const WORTH_ONE: f64 = 0.6;
 /// one. On meshes, where no vertex has many neighbours, it seldom is (decision 0009), and takes longest.
 const WORTH_BOTH: f64 = 4.0;
 const WORTH_BOTH_ON_MESHES: f64 = 12.0;
+/// METIS does not wait for minimum degree where the first dissection is so much above these.
+const SURELY: f64 = 2.0;
 /// Most neighbours of a vertex of a mesh.
 const MESH: usize = 64;
 /// A second dissection, with another aim, is tried where it would take so many times as long.
@@ -92,13 +99,15 @@ impl<'a, O: Fn(&[u32]) -> Outline + Sync> Field<'a, O> {
         let (pairs, vertices) = (graph::work(input), graph::distinct(input));
         let compression = vertices as f64 / input.cols.ncols().max(1) as f64;
         let pair = NS_PER_PAIR * compression * compression + NS_TO_COMPRESS;
+        let an_entry = pairs as f64 / input.cols.nnz().max(1) as f64;
+        let tall = input.cols.nrows() as f64 / input.cols.ncols().max(1) as f64;
         let (columns, pairs_ns) = (input.cols.ncols(), NS_PER_PAIR * pairs as f64);
         Field {
             input,
             outline,
             ordering_ns: NS_PER_VERTEX * vertices as f64 + pair * pairs as f64,
             metis_ns: NS_PER_VERTEX * columns as f64 + pairs_ns,
-            by_amd: pairs > DENSE_GRAPH * input.cols.nnz(),
+            by_amd: an_entry > DENSE_GRAPH || (an_entry < SMALL_GRAPH && tall > TALL),
         }
     }
 
@@ -124,49 +133,59 @@ impl<'a, O: Fn(&[u32]) -> Outline + Sync> Field<'a, O> {
     }
 
     /// By minimum degree; `graph` is asked for where that works on it.
-    fn by_degree<'g>(
-        &self,
-        graph: impl FnOnce() -> Option<&'g Graph>,
-    ) -> Result<Candidate, AnalyseError> {
-        match self.by_amd.then(graph).flatten() {
-            Some(graph) => Ok(self.candidate("amd", "AMD", &amd::of_graph(graph)?)),
-            None => Ok(self.candidate("colamd", "COLAMD", &colamd::order(self.input)?)),
+    fn by_degree<'g>(&self, graph: impl FnOnce() -> &'g Graph) -> Result<Candidate, AnalyseError> {
+        if self.by_amd {
+            Ok(self.candidate("amd", "AMD", &amd::of_graph(graph())?))
+        } else {
+            Ok(self.candidate("colamd", "COLAMD", &colamd::order(self.input)?))
         }
     }
 
-    /// By METIS, where it is worth it. It refuses what does not fit its indices: then there is a candidate less.
-    fn by_metis<'g>(
-        &self,
-        by_degree: &Candidate,
+    /// How many times as long as METIS the factorization would take.
+    fn times_metis(&self, candidate: &Candidate) -> f64 {
+        candidate.outline.time_ns() / WORKERS / self.metis_ns
+    }
+
+    /// Whether that is `surely` times what makes it worth it. The graph is asked for when it matters.
+    fn is_worth_metis<'g>(
+        times: f64,
+        surely: f64,
         graph: impl FnOnce() -> Option<&'g Graph>,
-    ) -> Option<Candidate> {
-        let times = by_degree.outline.time_ns() / WORKERS / self.metis_ns;
-        if times <= WORTH_BOTH {
-            return None;
+    ) -> bool {
+        if times <= surely * WORTH_BOTH {
+            return false;
         }
-        let graph = graph()?;
-        let is_mesh = graph.start.windows(2).all(|w| w[1] - w[0] <= MESH);
-        if is_mesh && times <= WORTH_BOTH_ON_MESHES {
-            return None;
-        }
+        graph().is_some_and(|graph| {
+            let is_mesh = graph.start.windows(2).all(|w| w[1] - w[0] <= MESH);
+            !is_mesh || times > surely * WORTH_BOTH_ON_MESHES
+        })
+    }
+
+    /// By METIS. It refuses what does not fit its indices: then there is a candidate less.
+    fn by_metis(&self, graph: &Graph) -> Option<Candidate> {
         let order = metis::of_graph(graph).ok()?;
         Some(self.candidate("metis", "METIS", &order))
     }
 
-    /// By nested dissection, the second time with another aim, unless it is given up.
-    fn by_dissection(&self, graph: &Graph, given_up: &AtomicBool) -> Vec<Candidate> {
-        let told = [
-            (Aim::Light, "nested dissection"),
-            (Aim::Even, "another dissection"),
-        ];
-        let mut all: Vec<Candidate> = Vec::new();
-        for (aim, told) in told {
-            let is_worth_it = |first: &Candidate| self.times_as_long(first) > WORTH_ANOTHER;
-            if all.first().is_none_or(is_worth_it)
-                && let Some(order) = dissection::unless(given_up, graph, aim)
-            {
-                all.push(self.candidate("nd", told, &order));
-            }
+    /// By nested dissection, the second time with another aim, unless it is given up. `told` hears of the first.
+    fn by_dissection(
+        &self,
+        graph: &Graph,
+        given_up: &AtomicBool,
+        told: impl FnOnce(&Candidate),
+    ) -> Vec<Candidate> {
+        let dissected = |aim, told| {
+            let order = dissection::unless(given_up, graph, aim)?;
+            Some(self.candidate("nd", told, &order))
+        };
+        let Some(first) = dissected(Aim::Light, "nested dissection") else {
+            return Vec::new();
+        };
+        told(&first);
+        let is_worth_another = self.times_as_long(&first) > WORTH_ANOTHER;
+        let mut all = vec![first];
+        if is_worth_another {
+            all.extend(dissected(Aim::Even, "another dissection"));
         }
         all
     }
@@ -174,48 +193,70 @@ impl<'a, O: Fn(&[u32]) -> Outline + Sync> Field<'a, O> {
     fn one_after_the_other(&self) -> Result<Vec<Candidate>, AnalyseError> {
         let made = OnceCell::new();
         let graph = || made.get_or_init(|| graph::column_intersection(self.input));
-        let by_degree = self.by_degree(|| Some(graph()))?;
+        let by_degree = self.by_degree(graph)?;
         if self.times_as_long(&by_degree) < WORTH_ONE {
             return Ok(vec![by_degree]);
         }
-        let mut all = self.by_dissection(graph(), &AtomicBool::new(false));
-        all.extend(self.by_metis(&by_degree, || Some(graph())));
+        let mut all = self.by_dissection(graph(), &AtomicBool::new(false), |_| ());
+        if Self::is_worth_metis(self.times_metis(&by_degree), 1.0, || Some(graph())) {
+            all.extend(self.by_metis(graph()));
+        }
         all.push(by_degree);
         Ok(all)
     }
 
-    /// Minimum degree and METIS on a thread of their own: one of rayon's that waits for the graph might be the one that has to make
-    /// it.
+    /// Minimum degree beside the dissections on rayon's threads, of which none waits for another: one that waits for the graph might be the
+    /// one that has to make it. METIS on a thread of its own, since it has to wait until it is known whether it is worth it.
     fn at_the_same_time(&self) -> Result<Vec<Candidate>, AnalyseError> {
         let (given_up, made) = (AtomicBool::new(false), OnceLock::new());
-        std::thread::scope(|scope| {
+        let make = || made.get_or_init(|| graph::column_intersection(self.input));
+        if self.by_amd {
+            make();
+        }
+        thread::scope(|scope| {
             let (given_up, made) = (&given_up, &made);
-            let (send, receive) = mpsc::sync_channel::<()>(2);
-            let aside = scope.spawn(move || {
-                // None: the graph could not be made, and that panic goes its own way.
-                let graph = || receive.recv().ok().and_then(|()| made.get());
-                let by_degree = self.by_degree(graph);
-                let is_enough = |c: &Candidate| self.times_as_long(c) < WORTH_ONE;
-                if by_degree.as_ref().map_or(true, is_enough) {
-                    given_up.store(true, Ordering::Relaxed);
-                }
-                let by_degree = by_degree?;
-                let by_metis = self.by_metis(&by_degree, graph);
-                Ok((by_degree, by_metis))
+            let (ready, is_ready) = mpsc::channel::<()>();
+            let (say, said) = mpsc::channel::<(f64, f64)>();
+            let metis = scope.spawn(move || {
+                let graph = || {
+                    made.get()
+                        .or_else(|| is_ready.recv().ok().and_then(|()| made.get()))
+                };
+                // None: it is not worth it, or something panicked, and that goes its own way.
+                said.iter()
+                    .find(|&(times, surely)| Self::is_worth_metis(times, surely, graph))?;
+                self.by_metis(made.get()?)
             });
-            let graph = made.get_or_init(|| graph::column_intersection(self.input));
-            // It may be asked for twice.
-            send.send(()).ok();
-            send.send(()).ok();
-            let mut all = self.by_dissection(graph, given_up);
-            let (by_degree, by_metis) = match aside.join() {
-                Ok(done) => done?,
-                Err(panic) => std::panic::resume_unwind(panic),
-            };
+            let say_too = say.clone();
+            let (by_degree, mut all) = rayon::join(
+                move || {
+                    let by_degree = self.by_degree(|| made.get().expect("it was made before"));
+                    let is_enough = |c: &Candidate| self.times_as_long(c) < WORTH_ONE;
+                    if by_degree.as_ref().map_or(true, is_enough) {
+                        given_up.store(true, Ordering::Relaxed);
+                    }
+                    if let Ok(by_degree) = &by_degree {
+                        say.send((self.times_metis(by_degree), 1.0)).ok();
+                    }
+                    by_degree
+                },
+                move || {
+                    let graph = make();
+                    ready.send(()).ok();
+                    self.by_dissection(graph, given_up, |first| {
+                        say_too.send((self.times_metis(first), SURELY)).ok();
+                    })
+                },
+            );
+            let by_metis = metis
+                .join()
+                .unwrap_or_else(|p| std::panic::resume_unwind(p));
+            let by_degree = by_degree?;
             if given_up.load(Ordering::Relaxed) {
                 return Ok(vec![by_degree]);
             }
-            all.extend(by_metis);
+            let times = self.times_metis(&by_degree);
+            all.extend(by_metis.filter(|_| Self::is_worth_metis(times, 1.0, || made.get())));
             all.push(by_degree);
             Ok(all)
         })

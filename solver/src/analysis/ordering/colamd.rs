@@ -2,9 +2,11 @@
 
 use super::OrderingInput;
 use crate::error::AnalyseError;
+use faer::Index;
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::sparse::SymbolicSparseColMatRef;
 use faer::sparse::linalg::colamd;
+use treeqr_matrices::Pattern;
 
 /// Rows with more than 10 sqrt(n) entries do not count: each would make a clique of its columns.
 pub(super) fn order(input: &OrderingInput<'_>) -> Result<Vec<u32>, AnalyseError> {
@@ -12,17 +14,26 @@ pub(super) fn order(input: &OrderingInput<'_>) -> Result<Vec<u32>, AnalyseError>
     if m == 0 || n == 0 {
         return Ok((0..n as u32).collect());
     }
+    if super::fits_half(input.cols.nnz(), m + n) {
+        with_index::<u32>(input.cols)
+    } else {
+        with_index::<usize>(input.cols)
+    }
+}
+
+fn with_index<I: Index>(cols: &Pattern) -> Result<Vec<u32>, AnalyseError> {
+    let (m, n) = (cols.nrows(), cols.ncols());
     let failed = |_| AnalyseError::OrderingFailed {
         name: "colamd",
         why: "too many entries for its index type".into(),
     };
-    // The signed index of the elimination must hold more than twice the entries: 64 bits always do.
-    let ptr = input.cols.colptr().to_vec();
-    let idx: Vec<usize> = input.cols.rowidx().iter().map(|&i| i as usize).collect();
+    let ptr: Vec<I> = cols.colptr().iter().map(|&p| I::truncate(p)).collect();
+    let idx = cols.rowidx().iter().map(|&i| I::truncate(i as usize));
+    let idx: Vec<I> = idx.collect();
     let a = SymbolicSparseColMatRef::new_checked(m, n, &ptr, None, &idx);
-    let mut order = vec![0usize; n];
-    let mut inverse = vec![0usize; n];
-    let mut memory = MemBuffer::new(colamd::order_scratch::<usize>(m, n, idx.len()));
+    let mut order = vec![I::truncate(0); n];
+    let mut inverse = vec![I::truncate(0); n];
+    let mut memory = MemBuffer::new(colamd::order_scratch::<I>(m, n, idx.len()));
     let control = colamd::Control {
         dense_row: 10.0,
         dense_col: 10.0,
@@ -36,5 +47,5 @@ pub(super) fn order(input: &OrderingInput<'_>) -> Result<Vec<u32>, AnalyseError>
         MemStack::new(&mut memory),
     )
     .map_err(failed)?;
-    Ok(order.into_iter().map(|j| j as u32).collect())
+    Ok(order.into_iter().map(|j| j.zx() as u32).collect())
 }

@@ -4,12 +4,25 @@
 //! section 3.1), vertices of low degree first; where many are left over, as around hubs, two that share a neighbour are a pair too.
 
 use super::graph::{Random, Weighted};
+use rayon::prelude::*;
+use std::ops::Range;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 
 const NONE: u32 = u32::MAX;
 
-/// The coarser graph, and for every vertex the one that it becomes. `heaviest` bounds the weight of what two become.
-pub(crate) fn coarsen(g: &Weighted, heaviest: u64, random: &mut Random) -> (Weighted, Vec<u32>) {
-    let mate = matching(g, heaviest, random);
+/// So many vertices are looked at before it is asked again whether to go on.
+const SOME: usize = 4096;
+
+/// The coarser graph, and for every vertex the one that it becomes; none, when it is given up. `heaviest` bounds the weight of what two
+/// become.
+pub(crate) fn coarsen(
+    g: &Weighted,
+    heaviest: u64,
+    random: &mut Random,
+    given_up: &AtomicBool,
+) -> Option<(Weighted, Vec<u32>)> {
+    let mate = matching(g, heaviest, random, given_up)?;
     let mut coarse = vec![NONE; g.len()];
     let mut members = Vec::with_capacity(g.len());
     for v in 0..g.len() as u32 {
@@ -20,15 +33,24 @@ pub(crate) fn coarsen(g: &Weighted, heaviest: u64, random: &mut Random) -> (Weig
             members.push((v, u));
         }
     }
-    (contract(g, &coarse, &members), coarse)
+    let coarser = contract(g, &coarse, &members, given_up);
+    (!given_up.load(Relaxed)).then_some((coarser, coarse))
 }
 
 /// The partner of every vertex; itself where there is none.
-fn matching(g: &Weighted, heaviest: u64, random: &mut Random) -> Vec<u32> {
+fn matching(
+    g: &Weighted,
+    heaviest: u64,
+    random: &mut Random,
+    given_up: &AtomicBool,
+) -> Option<Vec<u32>> {
     let n = g.len();
     let mut mate = vec![NONE; n];
     let mut left = 0;
-    for v in by_degree(g, random) {
+    for (k, v) in by_degree(g, random).into_iter().enumerate() {
+        if k.is_multiple_of(SOME) && given_up.load(Relaxed) {
+            return None;
+        }
         if mate[v as usize] != NONE {
             continue;
         }
@@ -46,7 +68,7 @@ fn matching(g: &Weighted, heaviest: u64, random: &mut Random) -> Vec<u32> {
     if left > n / 10 {
         second_neighbours(g, heaviest, &mut mate);
     }
-    mate
+    Some(mate)
 }
 
 /// Pairs among those that are left over and share a neighbour.
@@ -97,39 +119,90 @@ fn by_degree(g: &Weighted, random: &mut Random) -> Vec<u32> {
     out
 }
 
-fn contract(g: &Weighted, coarse: &[u32], members: &[(u32, u32)]) -> Weighted {
-    let n = members.len();
-    let mut out = Weighted {
-        start: Vec::with_capacity(n + 1),
-        neighbours: Vec::with_capacity(g.neighbours.len()),
-        weight: Vec::with_capacity(n),
-        edge: Vec::with_capacity(g.neighbours.len()),
-    };
-    out.start.push(0);
-    // Where the edge to a vertex lies, if it is beyond the start of the list at hand.
-    let mut place = vec![0usize; n];
-    for (c, &(v, u)) in members.iter().enumerate() {
-        let begin = out.neighbours.len();
-        let mut add = |w: u32, weight: u32| {
-            let to = coarse[w as usize];
-            if to as usize == c {
-                return;
-            }
-            let at = place[to as usize];
-            if at > begin {
-                out.edge[at - 1] += weight;
-            } else {
-                out.neighbours.push(to);
-                out.edge.push(weight);
-                place[to as usize] = out.neighbours.len();
-            }
-        };
-        g.edges(v).for_each(|(w, weight)| add(w, weight));
-        let mut weight = g.weight[v as usize];
-        if u != v {
-            g.edges(u).for_each(|(w, weight)| add(w, weight));
-            weight += g.weight[u as usize];
+/// Edges of a graph that is contracted in parts, on all threads.
+const LARGE: usize = 400_000;
+
+fn contract(
+    g: &Weighted,
+    coarse: &[u32],
+    members: &[(u32, u32)],
+    given_up: &AtomicBool,
+) -> Weighted {
+    if g.neighbours.len() < LARGE {
+        return contract_part(g, coarse, 0..members.len(), members, given_up);
+    }
+    let size = members.len().div_ceil(2 * rayon::current_num_threads());
+    let parts: Vec<Weighted> = (0..members.len().div_ceil(size))
+        .into_par_iter()
+        .map(|k| {
+            let range = k * size..((k + 1) * size).min(members.len());
+            contract_part(g, coarse, range, members, given_up)
+        })
+        .collect();
+    let entries = parts.iter().map(|part| part.neighbours.len()).sum();
+    let mut out = Weighted::with_capacity(members.len(), entries);
+    for part in parts {
+        let before = out.neighbours.len();
+        out.neighbours.extend_from_slice(&part.neighbours);
+        out.edge.extend_from_slice(&part.edge);
+        out.weight.extend_from_slice(&part.weight);
+        out.start
+            .extend(part.start[1..].iter().map(|&p| before + p));
+    }
+    out
+}
+
+/// The lists of some vertices of the coarser graph; those so far, when it is given up.
+fn contract_part(
+    g: &Weighted,
+    coarse: &[u32],
+    range: Range<usize>,
+    members: &[(u32, u32)],
+    given_up: &AtomicBool,
+) -> Weighted {
+    let entries = members[range.clone()].iter().map(|&(v, u)| {
+        let second = if u == v { 0 } else { g.of(u).len() };
+        g.of(v).len() + second
+    });
+    let mut out = Weighted::with_capacity(range.len(), entries.sum());
+    // The list at hand, and where the edge to a vertex lies in it: behind the number of the vertex whose list that was. Whether an edge
+    // is there already can't be foretold, and so nothing branches on it. Place 0 is for edges within the pair.
+    let (mut list, mut sum): (Vec<u32>, Vec<u32>) = (vec![0], vec![0]);
+    let mut place = vec![u64::MAX; members.len()];
+    for c in range {
+        if c.is_multiple_of(SOME) && given_up.load(Relaxed) {
+            return out;
         }
+        let (v, u) = members[c];
+        let tag = (c as u64) << 32;
+        place[c] = tag;
+        let most = 1 + g.of(v).len() + g.of(u).len();
+        if list.len() < most {
+            list.resize(most, 0);
+            sum.resize(most, 0);
+        }
+        let (list, sum) = (&mut list[..most], &mut sum[..most]);
+        let mut count = 1;
+        let mut weight = 0;
+        for &member in &[v, u][..1 + usize::from(u != v)] {
+            weight += g.weight[member as usize];
+            for (w, edge) in g.edges(member) {
+                let to = coarse[w as usize];
+                let place = &mut place[to as usize];
+                let is_there = *place >> 32 == c as u64;
+                let at = if is_there {
+                    *place as u32 as usize
+                } else {
+                    count
+                };
+                *place = tag | at as u64;
+                list[at] = to;
+                sum[at] = edge + u32::from(is_there) * sum[at];
+                count += usize::from(!is_there);
+            }
+        }
+        out.neighbours.extend_from_slice(&list[1..count]);
+        out.edge.extend_from_slice(&sum[1..count]);
         out.weight.push(weight);
         out.start.push(out.neighbours.len());
     }

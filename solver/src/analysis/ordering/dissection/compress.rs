@@ -49,26 +49,35 @@ pub(crate) fn compress(start: &[usize], neighbours: &[u32]) -> Compressed {
             group[v] = group[head[v] as usize];
         }
     }
-    let mut members: Vec<u32> = (0..n as u32).collect();
-    members.sort_by_key(|&v| group[v as usize]);
     let mut first = vec![0usize; heads.len() + 1];
     group.iter().for_each(|&k| first[k as usize + 1] += 1);
     for k in 0..heads.len() {
         first[k + 1] += first[k];
     }
 
+    let mut next = first.clone();
+    let mut members = vec![0u32; n];
+    for (v, &k) in group.iter().enumerate() {
+        members[next[k as usize]] = v as u32;
+        next[k as usize] += 1;
+    }
+
     let mut graph = Weighted {
-        start: vec![0],
         weight: first.windows(2).map(|w| (w[1] - w[0]) as u32).collect(),
         ..Weighted::default()
     };
-    for &v in &heads {
-        let others = of(v).iter().filter(|&&u| head[u as usize] == u);
-        let others = others.map(|&u| group[u as usize]);
-        graph
-            .neighbours
-            .extend(others.filter(|&k| k != group[v as usize]));
-        graph.start.push(graph.neighbours.len());
+    if heads.len() == n {
+        (graph.start, graph.neighbours) = (start.to_vec(), neighbours.to_vec());
+    } else {
+        graph.start.push(0);
+        for &v in &heads {
+            let others = of(v).iter().filter(|&&u| head[u as usize] == u);
+            let others = others.map(|&u| group[u as usize]);
+            graph
+                .neighbours
+                .extend(others.filter(|&k| k != group[v as usize]));
+            graph.start.push(graph.neighbours.len());
+        }
     }
     graph.edge = vec![1; graph.neighbours.len()];
     Compressed {

@@ -14,6 +14,18 @@ pub(crate) struct Weighted {
 }
 
 impl Weighted {
+    /// One without vertices, with room for some.
+    pub fn with_capacity(vertices: usize, entries: usize) -> Self {
+        let mut start = Vec::with_capacity(vertices + 1);
+        start.push(0);
+        Weighted {
+            start,
+            neighbours: Vec::with_capacity(entries),
+            weight: Vec::with_capacity(vertices),
+            edge: Vec::with_capacity(entries),
+        }
+    }
+
     pub fn len(&self) -> usize {
         self.weight.len()
     }
@@ -44,28 +56,34 @@ impl Weighted {
             }
         }
         let [a, b] = ids;
-        [
-            (self.part(&a, 0, side, &local), a),
-            (self.part(&b, 1, side, &local), b),
-        ]
+        let (first, second) = rayon::join(
+            || self.part(&a, 0, side, &local),
+            || self.part(&b, 1, side, &local),
+        );
+        [(first, a), (second, b)]
     }
 
     fn part(&self, ids: &[u32], which: u8, side: &[u8], local: &[u32]) -> Weighted {
         let most: usize = ids.iter().map(|&v| self.of(v).len()).sum();
-        let mut out = Weighted {
-            start: Vec::with_capacity(ids.len() + 1),
-            neighbours: Vec::with_capacity(most),
-            weight: ids.iter().map(|&v| self.weight[v as usize]).collect(),
-            edge: Vec::with_capacity(most),
-        };
-        out.start.push(0);
+        let mut out = Weighted::with_capacity(ids.len(), most);
+        out.weight
+            .extend(ids.iter().map(|&v| self.weight[v as usize]));
+        // The list at hand: what does not belong there is written over by the next entry, without a branch that none foretells.
+        let (mut list, mut edge) = (Vec::new(), Vec::new());
         for &v in ids {
-            for (u, w) in self.edges(v) {
-                if side[u as usize] == which {
-                    out.neighbours.push(local[u as usize]);
-                    out.edge.push(w);
-                }
+            let length = self.of(v).len();
+            if list.len() < length {
+                list.resize(length, 0);
+                edge.resize(length, 0);
             }
+            let mut count = 0;
+            for (u, w) in self.edges(v) {
+                list[count] = local[u as usize];
+                edge[count] = w;
+                count += usize::from(side[u as usize] == which);
+            }
+            out.neighbours.extend_from_slice(&list[..count]);
+            out.edge.extend_from_slice(&edge[..count]);
             out.start.push(out.neighbours.len());
         }
         out

@@ -1,11 +1,25 @@
 //! Vertices by gain, the largest first, with gains that change.
 
 const OUT: u32 = u32::MAX;
+/// Children of a place. Gains mostly grow while a vertex is in, so that few levels count for more than few comparisons.
+const ARITY: usize = 4;
 
-/// A binary heap that knows where each vertex lies.
+/// A heap that knows where each vertex lies. Among equal gains the largest number comes first, so that what it gives does not
+/// depend on how it is built.
 pub(crate) struct Heap {
-    items: Vec<(i64, u32)>,
+    /// Gain and vertex in one number, as [`key`] has them.
+    items: Vec<i64>,
     place: Vec<u32>,
+}
+
+/// Numbers in the order of the gains, those of equal gain in the order of the vertices. Gains that 32 bits do not hold count as the
+/// largest or the least that they do.
+fn key(gain: i64, v: u32) -> i64 {
+    (gain.clamp(i64::from(i32::MIN), i64::from(i32::MAX)) << 32) | i64::from(v)
+}
+
+fn vertex(key: i64) -> u32 {
+    key as u32
 }
 
 impl Heap {
@@ -18,38 +32,31 @@ impl Heap {
     }
 
     pub fn clear(&mut self) {
-        for (_, v) in self.items.drain(..) {
-            self.place[v as usize] = OUT;
+        for key in self.items.drain(..) {
+            self.place[vertex(key) as usize] = OUT;
         }
     }
 
-    pub fn peek(&self) -> Option<(i64, u32)> {
-        self.items.first().copied()
+    /// The vertex of the largest gain.
+    pub fn peek(&self) -> Option<u32> {
+        self.items.first().map(|&key| vertex(key))
     }
 
     /// Puts v in, or changes its gain.
     pub fn set(&mut self, v: u32, gain: i64) {
-        match self.place[v as usize] {
-            OUT => {
-                self.items.push((gain, v));
-                self.up(self.items.len() - 1);
-            }
-            at => {
-                let at = at as usize;
-                let before = std::mem::replace(&mut self.items[at].0, gain);
-                if gain > before {
-                    self.up(at);
-                } else {
-                    self.down(at);
-                }
-            }
+        if self.place[v as usize] == OUT {
+            self.items.push(0);
+            self.up(self.items.len() - 1, key(gain, v));
+        } else {
+            self.change(v, gain);
         }
     }
 
     /// Changes the gain of v where it is in.
     pub fn change(&mut self, v: u32, gain: i64) {
-        if self.place[v as usize] != OUT {
-            self.set(v, gain);
+        let at = self.place[v as usize];
+        if at != OUT {
+            self.settle(at as usize, key(gain, v));
         }
     }
 
@@ -60,50 +67,57 @@ impl Heap {
         }
         let last = self.items.pop().expect("v is in");
         if at < self.items.len() {
-            let before = std::mem::replace(&mut self.items[at], last);
-            self.place[last.1 as usize] = at as u32;
-            if last > before {
-                self.up(at);
-            } else {
-                self.down(at);
-            }
+            self.settle(at, last);
         }
     }
 
-    fn up(&mut self, mut at: usize) {
-        let item = self.items[at];
+    /// Puts a key where another one was.
+    fn settle(&mut self, at: usize, key: i64) {
+        let before = self.items[at];
+        if key > before {
+            self.up(at, key);
+        } else if key < before {
+            self.down(at, key);
+        }
+    }
+
+    fn up(&mut self, mut at: usize, key: i64) {
         while at > 0 {
-            let parent = (at - 1) / 2;
-            if self.items[parent] >= item {
+            let parent = (at - 1) / ARITY;
+            let above = self.items[parent];
+            if above >= key {
                 break;
             }
-            self.put(at, self.items[parent]);
+            self.put(at, above);
             at = parent;
         }
-        self.put(at, item);
+        self.put(at, key);
     }
 
-    fn down(&mut self, mut at: usize) {
-        let item = self.items[at];
+    fn down(&mut self, mut at: usize, key: i64) {
         loop {
-            let mut child = 2 * at + 1;
-            if child >= self.items.len() {
+            let first = ARITY * at + 1;
+            let end = (first + ARITY).min(self.items.len());
+            if first >= end {
                 break;
             }
-            if child + 1 < self.items.len() && self.items[child + 1] > self.items[child] {
-                child += 1;
+            let (mut child, mut below) = (first, self.items[first]);
+            for (c, &other) in (first..end).zip(&self.items[first..end]) {
+                if other > below {
+                    (child, below) = (c, other);
+                }
             }
-            if self.items[child] <= item {
+            if below <= key {
                 break;
             }
-            self.put(at, self.items[child]);
+            self.put(at, below);
             at = child;
         }
-        self.put(at, item);
+        self.put(at, key);
     }
 
-    fn put(&mut self, at: usize, item: (i64, u32)) {
-        self.items[at] = item;
-        self.place[item.1 as usize] = at as u32;
+    fn put(&mut self, at: usize, key: i64) {
+        self.items[at] = key;
+        self.place[vertex(key) as usize] = at as u32;
     }
 }

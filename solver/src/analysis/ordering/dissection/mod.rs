@@ -23,6 +23,7 @@ use super::OrderingInput;
 use super::graph::{Graph, column_intersection};
 use crate::error::AnalyseError;
 use graph::Weighted;
+use std::borrow::Cow;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -46,7 +47,7 @@ pub(super) fn unless(given_up: &AtomicBool, g: &Graph, aim: Aim) -> Option<Vec<u
     let whole = &compressed.graph;
     let mut groups = vec![0u32; whole.len()];
     let part = Part {
-        graph: whole.clone(),
+        graph: Cow::Borrowed(whole),
         ids: (0..whole.len() as u32).collect(),
     };
     dissect(whole, part, 1, &mut groups, aim, given_up);
@@ -58,15 +59,15 @@ pub(super) fn unless(given_up: &AtomicBool, g: &Graph, aim: Aim) -> Option<Vec<u
 }
 
 /// A subgraph, and the numbers that its vertices have in the whole, increasing.
-struct Part {
-    graph: Weighted,
+struct Part<'a> {
+    graph: Cow<'a, Weighted>,
     ids: Vec<u32>,
 }
 
 /// Writes the vertices of the part into `out`; anything, when it is given up. The seed is the part's number in the tree of cuts.
 fn dissect(
     whole: &Weighted,
-    part: Part,
+    part: Part<'_>,
     seed: u64,
     out: &mut [u32],
     aim: Aim,
@@ -85,6 +86,7 @@ fn dissect(
     let split = separator::separate(&part.graph, seed, aim, given_up);
     let [a, b] = part.graph.halves(&split.side).map(|(graph, local)| {
         let ids = local.iter().map(|&k| part.ids[k as usize]).collect();
+        let graph = Cow::Owned(graph);
         Part { graph, ids }
     });
     if a.ids.len().max(b.ids.len()) == n {

@@ -98,6 +98,11 @@ pub(crate) struct Refiner {
     /// What each move pulled in: up to the end at its number.
     pulled: Vec<u32>,
     pulled_end: Vec<usize>,
+    /// Vertices of the separator whose gain a move has changed, each once.
+    touched: Vec<u32>,
+    is_touched: Vec<bool>,
+    /// Neighbours in the separator of a vertex that comes in.
+    between: Vec<u32>,
 }
 
 impl Refiner {
@@ -108,6 +113,9 @@ impl Refiner {
             moves: Vec::new(),
             pulled: Vec::new(),
             pulled_end: Vec::new(),
+            touched: Vec::new(),
+            is_touched: vec![false; n],
+            between: Vec::new(),
         }
     }
 
@@ -147,7 +155,7 @@ impl Refiner {
         }
         let mut best = (split.cost(), 0);
         let patience = (PATIENCE * separator.len()).max(40);
-        while let Some((_, v)) = self.queue.peek() {
+        while let Some(v) = self.queue.peek() {
             self.queue.remove(v);
             if split.weight[usize::from(to)] + u64::from(g.weight[v as usize]) > most {
                 continue;
@@ -168,11 +176,14 @@ impl Refiner {
         best.1 > 0
     }
 
-    /// Moves v out of the separator to the side `to`; its neighbours on the other side come in.
+    /// Moves v out of the separator to the side `to`; its neighbours on the other side come in. Gains are told the queue when all are
+    /// in: a vertex between many of them changes once.
     fn apply(&mut self, g: &Weighted, split: &mut Split, v: u32, to: u8) {
         split.put(g, v, to);
         self.moves.push(v);
         let other = 1 - to;
+        let begin = self.pulled.len();
+        self.touched.clear();
         for &u in g.of(v) {
             if split.side[u as usize] != other {
                 continue;
@@ -181,17 +192,35 @@ impl Refiner {
             self.pulled.push(u);
             let weight = i64::from(g.weight[u as usize]);
             let mut behind = 0;
-            for &x in g.of(u) {
-                if split.in_separator(x) {
-                    self.behind[x as usize] -= weight;
-                    let gain = i64::from(g.weight[x as usize]) - self.behind[x as usize];
-                    self.queue.change(x, gain);
-                } else if split.side[x as usize] == other {
-                    behind += i64::from(g.weight[x as usize]);
+            // Sides come without order: what branches on them costs more than the sum and the list.
+            let around = g.of(u);
+            if self.between.len() < around.len() {
+                self.between.resize(around.len(), 0);
+            }
+            let mut count = 0;
+            for &x in around {
+                let side = split.side[x as usize];
+                let there = i64::from(side == other);
+                behind += there * i64::from(g.weight[x as usize]);
+                self.between[count] = x;
+                count += usize::from(side == SEPARATOR);
+            }
+            for &x in &self.between[..count] {
+                self.behind[x as usize] -= weight;
+                if !std::mem::replace(&mut self.is_touched[x as usize], true) {
+                    self.touched.push(x);
                 }
             }
             self.behind[u as usize] = behind;
-            self.queue.set(u, weight - behind);
+        }
+        for &u in &self.pulled[begin..] {
+            let gain = i64::from(g.weight[u as usize]) - self.behind[u as usize];
+            self.queue.set(u, gain);
+        }
+        for &x in &self.touched {
+            self.is_touched[x as usize] = false;
+            let gain = i64::from(g.weight[x as usize]) - self.behind[x as usize];
+            self.queue.change(x, gain);
         }
         self.pulled_end.push(self.pulled.len());
     }
@@ -214,8 +243,11 @@ impl Refiner {
     }
 }
 
-/// Weight of the neighbours of v on a side.
+/// Weight of the neighbours of v on a side; without branches, since sides come without order.
 fn weight_on(g: &Weighted, split: &Split, v: u32, side: u8) -> i64 {
-    let there = g.of(v).iter().filter(|&&u| split.side[u as usize] == side);
-    there.map(|&u| i64::from(g.weight[u as usize])).sum()
+    let weights = g
+        .of(v)
+        .iter()
+        .map(|&u| i64::from(split.side[u as usize] == side) * i64::from(g.weight[u as usize]));
+    weights.sum()
 }

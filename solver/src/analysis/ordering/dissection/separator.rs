@@ -71,7 +71,9 @@ fn descend(g: &Weighted, enough: usize, random: &mut Random, given_up: &AtomicBo
         if n <= enough || given_up.load(Relaxed) {
             return levels;
         }
-        let (graph, became) = coarsen(finest, heaviest, random);
+        let Some((graph, became)) = coarsen(finest, heaviest, random, given_up) else {
+            return levels;
+        };
         if graph.len() as f64 > 0.95 * n as f64 {
             return levels;
         }
@@ -114,7 +116,7 @@ fn grow(g: &Weighted, random: &mut Random, aim: Aim) -> Split {
     let mut start = (0..n).map(|k| ((first + k) % n) as u32);
     while split.weight[0] < split.weight[1] {
         let v = match frontier.peek() {
-            Some((_, v)) => v,
+            Some(v) => v,
             // Another component.
             None => match start.find(|&s| split.side[s as usize] == 1) {
                 Some(s) => {
