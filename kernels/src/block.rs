@@ -29,24 +29,32 @@ const FEW: usize = 4;
 ///
 /// | argument | size |
 /// | --- | --- |
-/// | `v` | m x k, all entries are read |
+/// | `v` | m x k, all entries are read; zeros from row `rows` on |
+/// | `rows` | of C2, what V reaches; those behind stay as they are, and let whole vectors be written: see [`whole_vectors`] |
 /// | `t` | k x k, the upper triangle is read |
 /// | `c1` | k x n |
 /// | `c2` | m x n |
 pub(crate) fn apply<T: KernelScalar>(
     op: Op,
     v: MatRef<T>,
+    rows: usize,
     t: MatRef<T>,
     c1: Option<MatMut<T>>,
     c2: MatMut<T>,
     scratch: &mut [T],
 ) {
-    T::apply_block(op, v, t, c1, c2, scratch);
+    T::apply_block(op, v, rows, t, c1, c2, scratch);
+}
+
+/// The rows from `from` on, up to `to` and on to the next whole vector where there are so many.
+pub(crate) fn whole_vectors<T>(from: usize, to: usize, most: usize) -> usize {
+    to.max(from).next_multiple_of(line::<T>()).min(most) - from
 }
 
 pub(crate) fn apply_here<T: KernelScalar>(
     op: Op,
     v: MatRef<T>,
+    rows: usize,
     t: MatRef<T>,
     c1: Option<MatMut<T>>,
     mut c2: MatMut<T>,
@@ -64,6 +72,7 @@ pub(crate) fn apply_here<T: KernelScalar>(
         arch().dispatch(Strips {
             op,
             v,
+            rows,
             factor,
             c1,
             c2,
@@ -71,6 +80,8 @@ pub(crate) fn apply_here<T: KernelScalar>(
         });
         return;
     }
+    let v = v.submatrix(0, 0, rows, k);
+    c2 = c2.submatrix(0, 0, rows, n);
     let wide = n.next_multiple_of(4);
     let (w, rest) = scratch.split_at_mut(ld * wide);
     let tw = &mut rest[..ld * wide];

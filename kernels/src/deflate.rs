@@ -292,6 +292,7 @@ impl<T: KernelScalar> Panel<'_, T> {
             }
         }
         let right = right.submatrix(r0, 0, rows, cols);
-        apply(Op::ConjTrans, v.rb(), t.rb(), None, right, scratch);
+        let rows = right.nrows();
+        apply(Op::ConjTrans, v.rb(), rows, t.rb(), None, right, scratch);
     }
 }

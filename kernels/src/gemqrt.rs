@@ -1,6 +1,6 @@
 //! `gemqrt`: Q or Q^H of a `geqrt`, applied to a tile.
 
-use crate::block::{Op, apply, apply_scratch};
+use crate::block::{Op, apply, apply_scratch, whole_vectors};
 use crate::scalar::KernelScalar;
 use crate::stair::Stair;
 use crate::view::{MatMut, MatRef};
@@ -51,10 +51,11 @@ pub fn gemqrt<T: KernelScalar>(
     for j0 in blocks(op, k, ib) {
         let kb = ib.min(k - j0);
         let h = stair.rows(j0 + kb - 1, m).saturating_sub(j0);
-        let v = v.submatrix(j0, j0, h, kb);
+        let whole = whole_vectors::<T>(j0, j0 + h, m);
+        let v = v.submatrix(j0, j0, whole, kb);
         let t = t.submatrix(0, j0, kb, kb);
-        let c = c.rb_mut().submatrix(j0, 0, h, n);
-        apply(op, v, t, None, c, scratch);
+        let c = c.rb_mut().submatrix(j0, 0, whole, n);
+        apply(op, v, h, t, None, c, scratch);
     }
 }
 

@@ -1,6 +1,6 @@
 //! `geqrt`: the QR factorization of a tile.
 
-use crate::block::{Op, apply, apply_scratch};
+use crate::block::{Op, apply, apply_scratch, whole_vectors};
 use crate::panel::{Heads, Panel, panel_scratch};
 use crate::scalar::KernelScalar;
 use crate::stair::Stair;
@@ -80,7 +80,16 @@ pub fn geqrt<T: KernelScalar>(
         panel.factor(Heads::Inside, h, kb, t.rb_mut());
         panel.store_inside(left.rb_mut(), rows);
         let right_cols = right.ncols();
-        let right = right.submatrix(0, 0, h, right_cols);
-        apply(Op::ConjTrans, panel.v(h, kb), t.rb(), None, right, scratch);
+        let whole = whole_vectors::<T>(j0, j0 + h, m);
+        let right = right.submatrix(0, 0, whole, right_cols);
+        apply(
+            Op::ConjTrans,
+            panel.v(whole, kb),
+            h,
+            t.rb(),
+            None,
+            right,
+            scratch,
+        );
     }
 }

@@ -70,7 +70,7 @@ pub use flops::{
     apply_packed_flops, deflate_flops, front_qr_flops, gemqrt_flops, geqrt_flops, tpmqrt_flops,
     tpqrt_flops,
 };
-pub use front::{front_qr, front_qr_scratch};
+pub use front::{FRONT_ALIGNMENT, front_leading, front_qr, front_qr_scratch};
 pub use gemqrt::{gemqrt, gemqrt_scratch};
 pub use geqrt::{geqrt, geqrt_scratch};
 pub use packed::{apply_packed, packed_len};

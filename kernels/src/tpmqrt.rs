@@ -1,6 +1,6 @@
 //! `tpmqrt`: Q or Q^H of a `tpqrt`, applied to a pair of tiles.
 
-use crate::block::{Op, apply, apply_scratch};
+use crate::block::{Op, apply, apply_scratch, whole_vectors};
 use crate::gemqrt::blocks;
 use crate::scalar::KernelScalar;
 use crate::stair::Stair;
@@ -57,10 +57,11 @@ pub fn tpmqrt<T: KernelScalar>(
     for j0 in blocks(op, k, ib) {
         let kb = ib.min(k - j0);
         let h = stair.rows(j0 + kb - 1, m);
-        let v = v.submatrix(0, j0, h, kb);
+        let whole = whole_vectors::<T>(0, h, m);
+        let v = v.submatrix(0, j0, whole, kb);
         let t = t.submatrix(0, j0, kb, kb);
         let c1 = c1.rb_mut().submatrix(j0, 0, kb, n);
-        let c2 = c2.rb_mut().submatrix(0, 0, h, n);
-        apply(op, v, t, Some(c1), c2, scratch);
+        let c2 = c2.rb_mut().submatrix(0, 0, whole, n);
+        apply(op, v, h, t, Some(c1), c2, scratch);
     }
 }

@@ -1,6 +1,6 @@
 //! `tpqrt`: a triangle and a tile below it become one triangle.
 
-use crate::block::{Op, apply, apply_scratch};
+use crate::block::{Op, apply, apply_scratch, whole_vectors};
 use crate::panel::{Heads, Panel, panel_scratch};
 use crate::scalar::KernelScalar;
 use crate::stair::Stair;
@@ -83,8 +83,9 @@ pub fn tpqrt<T: KernelScalar>(
         panel.factor(Heads::Above, h, kb, t.rb_mut());
         panel.store_above(left.rb_mut(), r_left.rb_mut(), rows);
         let cols = right.ncols();
-        let right = right.submatrix(0, 0, h, cols);
-        let v = panel.v(h, kb);
-        apply(Op::ConjTrans, v, t.rb(), Some(r_right), right, scratch);
+        let whole = whole_vectors::<T>(0, h, m);
+        let right = right.submatrix(0, 0, whole, cols);
+        let v = panel.v(whole, kb);
+        apply(Op::ConjTrans, v, h, t.rb(), Some(r_right), right, scratch);
     }
 }

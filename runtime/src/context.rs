@@ -118,7 +118,24 @@ impl<'t> TaskContext<'t> {
     /// If `handle` is not among the task's accesses as `Write` or `ReadWrite`, if the task holds its buffer, or if it runs
     /// on a device.
     pub fn allocate(&self, handle: Handle, bytes: usize) -> Result<(), OutOfMemory> {
-        self.allocate_filled(handle, bytes, Fill::Zeros)
+        self.allocate_filled(handle, bytes, Fill::ZEROS)
+    }
+
+    /// As [`Self::allocate`], where this task or later ones will write nearly every page of the bytes from `written_from` on: they come
+    /// from the system at once, which is quicker than one by one. In a run with devices, which might write them instead, they do not.
+    ///
+    /// # Errors
+    /// If there is no memory.
+    ///
+    /// # Panics
+    /// As [`Self::allocate`].
+    pub fn allocate_to_write(
+        &self,
+        handle: Handle,
+        bytes: usize,
+        written_from: usize,
+    ) -> Result<(), OutOfMemory> {
+        self.allocate_filled(handle, bytes, Fill::Zeros { written_from })
     }
 
     /// As [`Self::allocate`], for a task that writes the whole buffer: nothing is cleared, and the buffer holds what one before it

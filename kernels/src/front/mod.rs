@@ -2,8 +2,8 @@
 
 pub(crate) mod small;
 
-use crate::block::{Op, apply, apply_scratch};
-use crate::panel::{Heads, Panel, panel_scratch};
+use crate::block::{Op, apply, apply_scratch, whole_vectors};
+use crate::panel::{Heads, Panel, line, panel_scratch};
 use crate::scalar::KernelScalar;
 use crate::stair::Stair;
 use crate::strips;
@@ -19,6 +19,16 @@ fn width(m: usize, n: usize) -> usize {
         0..=512 => 16,
         _ => 24,
     })
+}
+
+/// Where a block should begin that [`front_qr`] works on, in bytes, so that it reads and writes whole cache lines.
+pub const FRONT_ALIGNMENT: usize = 64;
+
+/// The leading dimension with which [`front_qr`] is quickest on `m` rows: whole cache lines, and an odd number of them in taller fronts,
+/// so that columns do not fall onto the same cache sets.
+pub fn front_leading<T>(m: usize) -> usize {
+    let lines = m.div_ceil(line::<T>()).max(1);
+    (if lines > 8 { lines | 1 } else { lines }) * line::<T>()
 }
 
 /// Elements of scratch for [`front_qr`] on m x (n + nrhs).
@@ -44,7 +54,7 @@ const SMALL_BYTES: usize = 48 << 10;
 /// | --- | --- | --- | --- |
 /// | `a` | m x (n + nrhs) | the front, zero below the staircase, and full columns beside it | R on and above the diagonal, V below it (unit diagonal implicit), Q^H of the other columns |
 /// | `stair` | n | over the rows of `a`, of the first n columns only | |
-/// | `tau` | min(m, n) | anything | the factor of each reflector, 0 for the identity |
+/// | `tau` | min(m, n), or fewer: the rows above the last step of the staircase | anything | the factor of each reflector, 0 for the identity |
 /// | `scratch` | [`front_qr_scratch`] | anything | anything |
 ///
 /// The blocking is its own and a function of m, n, nrhs, the staircase and the length of the machine's vectors.
@@ -66,12 +76,12 @@ pub fn front_qr<T: KernelScalar>(
 ) {
     let (m, cols) = (a.nrows(), a.ncols());
     assert!(n <= cols, "front_qr of {n} columns of {cols}");
-    let k = m.min(n);
+    let k = tau.len();
     stair.check(m, n);
+    let rows = if n > 0 { stair.rows(n - 1, m) } else { 0 };
     assert!(
-        tau.len() == k,
-        "front_qr: {} taus for {k} reflectors",
-        tau.len()
+        rows.min(n) <= k && k <= m.min(n),
+        "front_qr: {k} taus for {rows} x {n}"
     );
     if k == 0 {
         return;
@@ -100,7 +110,16 @@ pub fn front_qr<T: KernelScalar>(
             tau[j0 + j] = t.at(j, j);
         }
         let right_cols = right.ncols();
-        let right = right.submatrix(0, 0, h, right_cols);
-        apply(Op::ConjTrans, panel.v(h, kb), t.rb(), None, right, scratch);
+        let whole = whole_vectors::<T>(j0, j0 + h, m);
+        let right = right.submatrix(0, 0, whole, right_cols);
+        apply(
+            Op::ConjTrans,
+            panel.v(whole, kb),
+            h,
+            t.rb(),
+            None,
+            right,
+            scratch,
+        );
     }
 }

@@ -5,6 +5,7 @@
 //! also takes the products that reflector j + 1 needs (see `panel::base`, which does the same for eight columns).
 #![allow(clippy::needless_range_loop)] // an index runs over several arrays at once
 
+use super::front_leading;
 use crate::householder::{careful, is_safe, reflector};
 use crate::scalar::KernelScalar;
 use crate::simd::{arch, lanes};
@@ -16,16 +17,9 @@ use treeqr_matrices::Scalar;
 /// The most lanes that a vector has.
 const MOST: usize = 16;
 
-/// The leading dimension of the copy: whole lines, and an odd number of them in taller fronts.
-fn leading<T>(m: usize) -> usize {
-    let line = 64 / size_of::<T>();
-    let lines = m.div_ceil(line);
-    (if lines > 8 { lines | 1 } else { lines }) * line
-}
-
 /// Elements of scratch for a front of `m` rows and `cols` columns.
 pub(super) fn small_scratch<T>(m: usize, cols: usize) -> usize {
-    leading::<T>(m) * (cols + 2) + 2 * cols + 64 / size_of::<T>()
+    front_leading::<T>(m) * (cols + 2) + 2 * cols + 64 / size_of::<T>()
 }
 
 /// `front_qr` for small fronts.
@@ -37,7 +31,7 @@ pub(crate) fn small_here<T: KernelScalar>(
     scratch: &mut [T],
 ) {
     let cols = a.ncols();
-    let ld = leading::<T>(a.nrows());
+    let ld = front_leading::<T>(a.nrows());
     let skip = scratch.as_ptr().align_offset(64).min(64 / size_of::<T>());
     let (store, rest) = scratch[skip..].split_at_mut(ld * cols);
     let (v, rest) = rest.split_at_mut(ld);

@@ -31,6 +31,30 @@ impl<T: Lanes, const R: usize, const N: usize> WithSimd for Adjoint<'_, '_, T, R
         }
         let mut acc = [[T::sum_of(s, T::splat(s, T::zero())); R]; N];
         let v = T::vectors::<S>(self.v).0;
+        let one = T::splat(s, T::one());
+        if R == 1 {
+            // So few sums would wait for one another: those of every second row on their own.
+            let mut odd = [T::sum_of(s, T::splat(s, T::zero())); N];
+            let (pairs, last) = v.as_chunks::<2>();
+            for (v, i) in pairs.iter().zip((0..m).step_by(2)) {
+                for y in 0..N {
+                    let (x0, x1) = (T::factor(s, c[y][i]), T::factor(s, c[y][i + 1]));
+                    acc[y][0] = T::add_product(s, x0, v[0], acc[y][0]);
+                    odd[y] = T::add_product(s, x1, v[1], odd[y]);
+                }
+            }
+            for y in 0..N {
+                if let [v] = last {
+                    let x = T::factor(s, c[y][m - 1]);
+                    acc[y][0] = T::add_product(s, x, *v, acc[y][0]);
+                }
+                let sum = T::fma(s, one, T::value(s, acc[y][0]), T::value(s, odd[y]));
+                let w = &mut self.w[y * self.ld + self.at..][..l];
+                let w = &mut T::vectors_mut::<S>(w).0[0];
+                *w = T::fma(s, one, sum, *w);
+            }
+            return;
+        }
         for (v, i) in v.chunks_exact(R).zip(0..m) {
             for y in 0..N {
                 let x = T::factor(s, c[y][i]);
@@ -39,7 +63,6 @@ impl<T: Lanes, const R: usize, const N: usize> WithSimd for Adjoint<'_, '_, T, R
                 }
             }
         }
-        let one = T::splat(s, T::one());
         for y in 0..N {
             let w = &mut self.w[y * self.ld + self.at..][..R * l];
             let w = T::vectors_mut::<S>(w).0;

@@ -62,8 +62,10 @@ pub(crate) fn strips_scratch<T>(m: usize, k: usize) -> usize {
 /// `[C1; C2] = op(I - [I; V] T [I; V]^H) [C1; C2]`, without C1 `C2 = op(I - V T V^H) C2`.
 pub(crate) struct Strips<'a, T> {
     pub op: Op,
-    /// m x k.
+    /// m x k, zeros from row `rows` on.
     pub v: MatRef<'a, T>,
+    /// Rows of C2 that V reaches; those behind them are there so that vectors are whole, and stay as they are.
+    pub rows: usize,
     /// op(T): k columns of [`leading`] rows, zeros below row k.
     pub factor: &'a [T],
     /// k x n.
@@ -91,17 +93,19 @@ impl<T: Lanes> WithSimd for Strips<'_, T> {
 impl<T: Lanes> Strips<'_, T> {
     #[inline(always)]
     fn run<S: Simd, const N: usize>(self, s: S) {
-        let (op, v, factor) = (self.op, self.v, self.factor);
+        let (op, v, rows, factor) = (self.op, self.v, self.rows, self.factor);
         let (mut c1, mut c2) = (self.c1, self.c2);
         let (m, n, k) = (c2.nrows(), c2.ncols(), v.ncols());
         let ld = leading::<T>(k);
-        let (by_rows, rest) = self.scratch.split_at_mut(m * ld);
+        assert!(rows <= m, "{rows} rows of {m}");
+        let (by_rows, rest) = self.scratch.split_at_mut(rows * ld);
         let (w, rest) = rest.split_at_mut(ld * N);
         let (tw, rest) = rest.split_at_mut(ld * N);
-        pack::<S, T>(v, by_rows);
+        pack::<S, T>(v.submatrix(0, 0, rows, k), by_rows);
         let block = Block {
             op,
             v,
+            rows,
             factor,
             by_rows,
         };
@@ -147,6 +151,7 @@ impl<T: Lanes> Strips<'_, T> {
 struct Block<'a, T> {
     op: Op,
     v: MatRef<'a, T>,
+    rows: usize,
     factor: &'a [T],
     /// conj(V): for each of the [`groups`] of its columns, row after row, zeros beyond column k.
     by_rows: &'a [T],
@@ -178,9 +183,9 @@ impl<T: Lanes> Block<'_, T> {
         let mut rest = self.by_rows;
         let mut at = 0;
         for r in groups(k.div_ceil(l)) {
-            let (v, others) = rest.split_at(m * r * l);
-            for (v, start) in v.chunks(ROWS * r * l).zip((0..m).step_by(ROWS)) {
-                let rows = start..(start + ROWS).min(m);
+            let (v, others) = rest.split_at(self.rows * r * l);
+            for (v, start) in v.chunks(ROWS * r * l).zip((0..self.rows).step_by(ROWS)) {
+                let rows = start..(start + ROWS).min(self.rows);
                 let (c2, w) = (&c2, &mut *w);
                 match r {
                     1 => s.vectorize(Adjoint::<T, 1, N> {

@@ -52,6 +52,7 @@ fn difference<T: KernelScalar>(
     arch.dispatch(Strips {
         op,
         v: MatRef::new(&v, m, k, m + 1),
+        rows: m,
         factor: &padded,
         c1: two.then(|| MatMut::new(&mut d1, k, n, k + 2)),
         c2: MatMut::new(&mut d2, m, n, m + 3),

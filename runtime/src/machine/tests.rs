@@ -251,7 +251,7 @@ fn what_nobody_has_written_does_not_move() {
         store.allocate(Handle(h), 1000, fill, |_| {}).unwrap();
         c.release(&write, HOST);
     };
-    allocate(0, Fill::Zeros);
+    allocate(0, Fill::ZEROS);
     allocate(1, Fill::Anything);
     assert_eq!(c.transfer_ns(&change(0), A, 0.0), 0.0);
     assert_eq!(c.missing(&change(0), A, 0.0).invalid_bytes, 0);
@@ -273,7 +273,7 @@ fn what_nobody_has_written_does_not_move() {
     assert_eq!(moved(&c), all);
     assert_eq!(store.on(A).read::<u8>(Handle(0))[..], [5; 1000]);
     // On the host one word is enough.
-    allocate(2, Fill::Zeros);
+    allocate(2, Fill::ZEROS);
     store.scatter::<u64>(Handle(2)).set(3, 9);
     go(&c, &read(2), B, 9000.0);
     assert_eq!(moved(&c), [(2, 0, 2, Fetch)]);

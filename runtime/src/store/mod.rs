@@ -78,12 +78,19 @@ pub struct DataStore {
 /// What a new buffer holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fill {
-    /// Zeros.
-    Zeros,
+    /// Zeros, of which the bytes from here on will be written.
+    Zeros { written_from: usize },
     /// Anything: whoever takes it writes all of it.
     Anything,
     /// Bytes 0xFF, which are NaN in every format: a test of who said `Anything`.
     Poison,
+}
+
+impl Fill {
+    /// Zeros of which nobody knows what becomes.
+    pub(crate) const ZEROS: Fill = Fill::Zeros {
+        written_from: usize::MAX,
+    };
 }
 
 struct Slot {
@@ -156,7 +163,7 @@ impl DataStore {
     pub fn allocate(&mut self, handle: Handle, bytes: usize) -> Result<(), OutOfMemory> {
         self.free(handle);
         let capacity = pool::capacity_for(bytes);
-        let block = Block::zeroed(bytes, capacity, false).ok_or(OutOfMemory { bytes })?;
+        let block = Block::zeroed(bytes, capacity, bytes).ok_or(OutOfMemory { bytes })?;
         let memory = MemoryNode::HOST;
         self.accounts[memory.0 as usize].add(bytes);
         *self.slot_mut(handle) = Some(Replica { memory, block });

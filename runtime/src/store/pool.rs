@@ -187,7 +187,7 @@ mod tests {
     #[test]
     fn blocks_are_found_in_other_shards_and_trimmed() {
         let pool = Pool::default();
-        let block = |len| Block::zeroed(len, capacity_for(len), false).unwrap();
+        let block = |len| Block::zeroed(len, capacity_for(len), len).unwrap();
         pool.give(0, block(5000));
         pool.give(3, block(100));
         let all = pool.bytes();

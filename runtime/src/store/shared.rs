@@ -76,7 +76,7 @@ impl<'s> SharedStore<'s> {
             .content
             .load(Ordering::Acquire)
         {
-            ZEROS => Some(Fill::Zeros),
+            ZEROS => Some(Fill::ZEROS),
             ANYTHING => Some(Fill::Anything),
             _ => None,
         }
@@ -167,7 +167,10 @@ impl<'s> SharedStore<'s> {
         let block = self.block(bytes, fill).ok_or(OutOfMemory { bytes })?;
         let memory = self.memory;
         self.replace(handle, Some(Replica { memory, block }));
-        let content = if fill == Fill::Zeros { ZEROS } else { ANYTHING };
+        let content = match fill {
+            Fill::Zeros { .. } => ZEROS,
+            Fill::Anything | Fill::Poison => ANYTHING,
+        };
         let slot = &self.slots[handle.0 as usize];
         slot.content.store(content, Ordering::Release);
         change(Change {
@@ -200,12 +203,12 @@ impl<'s> SharedStore<'s> {
     /// Memory for a buffer: from the pool if it has some, else from the system.
     fn block(&self, bytes: usize, fill: Fill) -> Option<Block> {
         if self.memory != MemoryNode::HOST {
-            return Block::zeroed(bytes, bytes, false);
+            return Block::zeroed(bytes, bytes, bytes);
         }
         let pool = &self.store.pool;
         if let Some(mut block) = pool.take(self.worker, bytes) {
             match fill {
-                Fill::Zeros => block.bytes_mut().fill(0),
+                Fill::Zeros { .. } => block.bytes_mut().fill(0),
                 Fill::Anything => {}
                 Fill::Poison => block.bytes_mut().fill(0xff),
             }
@@ -214,10 +217,16 @@ impl<'s> SharedStore<'s> {
         let after_bytes = self.bytes().saturating_add(bytes as u64);
         pool.trim(self.worker, self.most(after_bytes) - after_bytes);
         let capacity = pool::capacity_for(bytes);
-        let whole = fill == Fill::Anything;
-        let mut block = Block::zeroed(bytes, capacity, whole).or_else(|| {
+        let written_from = match fill {
+            // Where there are devices it may be that all is written there.
+            Fill::Zeros { .. } if !self.store.devices.is_empty() => bytes,
+            Fill::Zeros { written_from } => written_from,
+            Fill::Anything => 0,
+            Fill::Poison => bytes,
+        };
+        let mut block = Block::zeroed(bytes, capacity, written_from).or_else(|| {
             pool.trim(self.worker, 0);
-            Block::zeroed(bytes, bytes, whole)
+            Block::zeroed(bytes, bytes, written_from)
         })?;
         pool.count_fresh(bytes);
         if fill == Fill::Poison {

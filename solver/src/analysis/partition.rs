@@ -70,6 +70,12 @@ impl Tiling {
         i < self.depth[j] as usize
     }
 
+    /// Columns of tile (i, j) that lie below the `stair`case, whole: the first ones.
+    pub fn untouched_columns(&self, stair: &[u32], i: usize, j: usize) -> usize {
+        let columns = &stair[self.cols[j] as usize..self.cols[j + 1] as usize];
+        columns.partition_point(|&reach| reach <= self.rows[i])
+    }
+
     /// The tile row that holds the first row of panel `k`, and the place of that row in it.
     pub fn diagonal(&self, k: usize) -> (usize, usize) {
         let row = self.cols[k];

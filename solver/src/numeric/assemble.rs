@@ -67,8 +67,15 @@ impl<T: FactorScalar> App<'_, T> {
                 }
             }
         }
-        for (handle, bytes) in buffers {
-            task.allocate(handle, bytes)?;
+        let t = self.plan.tiling(f);
+        for (i, (handle, bytes)) in buffers.into_iter().enumerate() {
+            let untouched = if j == RHS {
+                0
+            } else {
+                t.untouched_columns(self.plan.sym.tree.stair(f), i, j as usize)
+            };
+            let written_from = untouched * t.height(i) * size_of::<T>();
+            task.allocate_to_write(handle, bytes, written_from)?;
         }
         Ok(())
     }

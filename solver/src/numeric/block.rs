@@ -8,7 +8,7 @@ use super::app::{App, Scratch};
 use super::assemble::{CbView, Run, copy_runs, packed_start, runs};
 use crate::analysis::groups::Unit;
 use crate::symbolic::Front;
-use treeqr_kernels::{MatMut, Stair, front_qr};
+use treeqr_kernels::{FRONT_ALIGNMENT, MatMut, Stair, front_leading, front_qr};
 use treeqr_runtime::{TaskContext, TaskFailure};
 
 impl<T: FactorScalar> App<'_, T> {
@@ -37,8 +37,10 @@ impl<T: FactorScalar> App<'_, T> {
             let f = f as usize;
             let front = self.plan.front(f);
             let (m, n) = (front.m as usize, front.n as usize);
-            let block = &mut scratch.front[..m * (n + nrhs)];
-            self.take_own_rows(f, block);
+            let ld = front_leading::<T>(m);
+            let skip = scratch.front.as_ptr().align_offset(FRONT_ALIGNMENT);
+            let block = &mut scratch.front[skip..][..ld * (n + nrhs)];
+            self.take_own_rows(f, block, ld);
             // Contribution blocks on the stack lie in the order of the children.
             let inside = |c: u32| self.plan.unit_of(c as usize) == u;
             let on_stack: usize = front
@@ -56,7 +58,7 @@ impl<T: FactorScalar> App<'_, T> {
                         CbView::packed(self.plan.front(c as usize), &scratch.stack[at..at + len]);
                     let child = self.plan.front(c as usize);
                     let all = ((0, child.cb_rows as usize), (0, child.cb_cols() as usize));
-                    self.extend_add(c as usize, all.0, all.1, nrhs > 0, &view, m, n, block);
+                    self.extend_add(c as usize, all.0, all.1, nrhs > 0, &view, (m, n), block, ld);
                     at += len;
                 } else {
                     for source in self.plan.sources(c as usize) {
@@ -69,9 +71,9 @@ impl<T: FactorScalar> App<'_, T> {
                             source.cols,
                             source.with_rhs,
                             &view,
-                            m,
-                            n,
+                            (m, n),
                             block,
+                            ld,
                         );
                     }
                 }
@@ -79,13 +81,14 @@ impl<T: FactorScalar> App<'_, T> {
             let tau = &mut scratch.tau[..front.reflectors()];
             let stair = self.plan.sym.tree.stair(f);
             front_qr(
-                MatMut::new(block, m, n + nrhs, m.max(1)),
+                // With the rows that fill up the last vectors.
+                MatMut::new(block, ld, n + nrhs, ld),
                 n,
                 Stair::Rows(stair),
                 tau,
                 &mut scratch.kernel,
             );
-            self.pack_factors(f, block, tau, &mut factors[self.plan.factor_at(f)..]);
+            self.pack_factors(f, block, ld, tau, &mut factors[self.plan.factor_at(f)..]);
             if front.parent.is_some() {
                 let to = if f as u32 == self.plan.unit(u).top() {
                     &mut cb
@@ -96,36 +99,37 @@ impl<T: FactorScalar> App<'_, T> {
                     top_of_stack += front.cb_entries(nrhs);
                     &mut scratch.stack[start..top_of_stack]
                 };
-                pack_contribution(front, block, nrhs, to);
+                pack_contribution(front, block, ld, nrhs, to);
             }
         }
         Ok(())
     }
 
     /// Clears the block, as far as it is read, and puts in the rows of A that start in this front.
-    fn take_own_rows(&self, f: usize, block: &mut [T]) {
+    fn take_own_rows(&self, f: usize, block: &mut [T], ld: usize) {
         let front = self.plan.front(f);
         let own = &self.plan.sym.tree.own;
         let (m, n) = (front.m as usize, front.n as usize);
         let stair = self.plan.sym.tree.stair(f);
-        for (j, column) in block.chunks_exact_mut(m.max(1)).enumerate() {
+        // The right-hand sides go down to the end of the block, where the front's columns have zeros by their staircase.
+        for (j, column) in block.chunks_exact_mut(ld).enumerate() {
             // What is packed of R reaches down to the diagonal, the kernel goes no further than the staircase.
-            let rows = stair.get(j).map_or(m, |&s| (s as usize).max(j + 1).min(m));
+            let rows = stair.get(j).map_or(ld, |&s| (s as usize).max(j + 1).min(m));
             column[..rows].fill(T::zero());
         }
         for k in front.own_start..front.own_end {
             let row = own.local[k] as usize;
             let range = own.start[k]..own.start[k + 1];
             for (&c, &p) in own.col[range.clone()].iter().zip(&own.position[range]) {
-                block[row + c as usize * m] = self.value(p);
+                block[row + c as usize * ld] = self.value(p);
             }
             for c in 0..self.plan.shape.nrhs {
-                block[row + (n + c) * m] = self.rhs[own.row[k] as usize + c * self.rhs_rows()];
+                block[row + (n + c) * ld] = self.rhs[own.row[k] as usize + c * self.rhs_rows()];
             }
         }
     }
 
-    /// Copies (a part of) the contribution block of child c into its parent's block of m rows and n columns.
+    /// Copies (a part of) the contribution block of child c into its parent's block of m rows and n columns, `ld` apart.
     #[allow(clippy::too_many_arguments)]
     fn extend_add(
         &self,
@@ -134,21 +138,21 @@ impl<T: FactorScalar> App<'_, T> {
         cols: (usize, usize),
         with_rhs: bool,
         view: &CbView<'_, T>,
-        m: usize,
-        n: usize,
+        (m, n): (usize, usize),
         block: &mut [T],
+        ld: usize,
     ) {
         let tree = &self.plan.sym.tree;
         let runs: Vec<Run> = runs(tree.rowmap(c), rows, (0, m as u32));
         for col in cols.0..cols.1 {
-            let base = tree.colmap(c)[col] as usize * m;
+            let base = tree.colmap(c)[col] as usize * ld;
             copy_runs(&runs, view.col(col), view.rows(col), |to, part| {
                 block[base + to..base + to + part.len()].copy_from_slice(part);
             });
         }
         if with_rhs {
             for col in 0..self.plan.shape.nrhs {
-                let base = (n + col) * m;
+                let base = (n + col) * ld;
                 copy_runs(&runs, view.rhs_col(col), usize::MAX, |to, part| {
                     block[base + to..base + to + part.len()].copy_from_slice(part);
                 });
@@ -157,25 +161,25 @@ impl<T: FactorScalar> App<'_, T> {
     }
 
     /// R by packed columns, Q^H b of the pivots, and if kept V by packed columns and tau.
-    fn pack_factors(&self, f: usize, block: &[T], tau: &[T], to: &mut [T]) {
+    fn pack_factors(&self, f: usize, block: &[T], ld: usize, tau: &[T], to: &mut [T]) {
         let front = self.plan.front(f);
-        let (m, n, npiv) = (front.m as usize, front.n as usize, front.npiv as usize);
+        let (n, npiv) = (front.n as usize, front.npiv as usize);
         let mut at = 0;
         let mut put = |values: &[T]| {
             to[at..at + values.len()].copy_from_slice(values);
             at += values.len();
         };
         for j in 0..n {
-            put(&block[j * m..j * m + npiv.min(j + 1)]);
+            put(&block[j * ld..j * ld + npiv.min(j + 1)]);
         }
         for c in 0..self.plan.shape.nrhs {
-            put(&block[(n + c) * m..(n + c) * m + npiv]);
+            put(&block[(n + c) * ld..(n + c) * ld + npiv]);
         }
         if self.plan.shape.keep_q {
             let stair = self.plan.sym.tree.stair(f);
             for j in 0..front.reflectors() {
                 let end = (stair[j] as usize).max(j + 1);
-                put(&block[j * m + j + 1..j * m + end]);
+                put(&block[j * ld + j + 1..j * ld + end]);
             }
             put(tau);
         }
@@ -183,18 +187,24 @@ impl<T: FactorScalar> App<'_, T> {
 }
 
 /// The contribution block of a factorized front, by packed columns.
-fn pack_contribution<T: FactorScalar>(front: &Front, block: &[T], nrhs: usize, to: &mut [T]) {
-    let (m, n, npiv) = (front.m as usize, front.n as usize, front.npiv as usize);
+fn pack_contribution<T: FactorScalar>(
+    front: &Front,
+    block: &[T],
+    ld: usize,
+    nrhs: usize,
+    to: &mut [T],
+) {
+    let (n, npiv) = (front.n as usize, front.npiv as usize);
     for j in 0..front.cb_cols() as usize {
         let start = packed_start(front, j);
         let rows = front.cb_col_rows(j);
-        let from = (npiv + j) * m + npiv;
+        let from = (npiv + j) * ld + npiv;
         to[start..start + rows].copy_from_slice(&block[from..from + rows]);
     }
     for c in 0..nrhs {
         let rows = front.cb_rows as usize;
         let start = packed_start(front, front.cb_cols() as usize + c);
-        let from = (n + c) * m + npiv;
+        let from = (n + c) * ld + npiv;
         to[start..start + rows].copy_from_slice(&block[from..from + rows]);
     }
 }

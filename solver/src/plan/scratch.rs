@@ -4,7 +4,8 @@ use super::{Plan, codelet};
 use crate::analysis::groups::Unit;
 use crate::plan::panel::{Step, steps};
 use treeqr_kernels::{
-    KernelScalar, front_qr_scratch, gemqrt_scratch, geqrt_scratch, tpmqrt_scratch, tpqrt_scratch,
+    FRONT_ALIGNMENT, KernelScalar, front_leading, front_qr_scratch, gemqrt_scratch, geqrt_scratch,
+    tpmqrt_scratch, tpqrt_scratch,
 };
 use treeqr_matrices::{c32, c64};
 
@@ -56,9 +57,10 @@ impl Plan<'_> {
         for &f in fronts {
             let front = self.front(f as usize);
             let (m, n) = (front.m as usize, front.n as usize);
-            out.front = out.front.max(m * (n + nrhs));
+            let (ld, skip) = (front_leading::<T>(m), FRONT_ALIGNMENT / size_of::<T>());
+            out.front = out.front.max(ld * (n + nrhs) + skip);
             out.tau = out.tau.max(front.reflectors());
-            out.kernel = out.kernel.max(front_qr_scratch::<T>(m, n, nrhs));
+            out.kernel = out.kernel.max(front_qr_scratch::<T>(ld, n, nrhs));
             for &c in &front.children {
                 if self.unit_of(c as usize) == u {
                     stack -= self.front(c as usize).cb_entries(nrhs);

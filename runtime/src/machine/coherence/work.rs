@@ -110,7 +110,7 @@ impl Work<'_, '_> {
         fill: Fill,
         bytes: u64,
     ) {
-        if fill == Fill::Zeros {
+        if fill == Fill::ZEROS {
             // Rooms of emulated devices are zeros already.
             if let Some(real) = self.all.real(node) {
                 self.clear_real(real, handle, node);
@@ -238,7 +238,7 @@ impl Work<'_, '_> {
         let mut changes = SmallVec::<[Change; 2]>::new();
         all.store
             .on(node)
-            .allocate(handle, bytes as usize, Fill::Zeros, |change| {
+            .allocate(handle, bytes as usize, Fill::ZEROS, |change| {
                 changes.push(change)
             })?;
         self.note(handle, changes);
