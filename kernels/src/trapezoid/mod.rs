@@ -21,7 +21,6 @@ use crate::simd::arch;
 use crate::view::{MatMut, MatRef};
 use columns::{FOUR, product, product_adjoint, triangle, triangle_adjoint};
 use pulp::{Simd, WithSimd};
-use treeqr_matrices::RealScalar;
 
 /// Bytes of R that all vectors go through before the next are read: half of a small second-level cache.
 const BLOCK_BYTES: usize = 128 * 1024;
@@ -252,21 +251,9 @@ impl<'a, T: KernelScalar, I: Iterator<Item = &'a [T]>> WithSimd for AbsSums<'_, 
     type Output = ();
 
     #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) {
-        // Enough that no addition waits for the one before.
-        const SUMS: usize = 16;
+    fn with_simd<S: Simd>(self, s: S) {
         for (column, sum) in self.columns.zip(self.sums) {
-            let (blocks, rest) = column.as_chunks::<SUMS>();
-            let mut sums = [0.0; SUMS];
-            for block in blocks {
-                for (sum, v) in sums.iter_mut().zip(block) {
-                    *sum += v.abs().to_f64();
-                }
-            }
-            for (sum, v) in sums.iter_mut().zip(rest) {
-                *sum += v.abs().to_f64();
-            }
-            *sum += T::from_f64(sums.iter().sum(), 0.0);
+            *sum += T::from_f64(T::abs_sum(s, column), 0.0);
         }
     }
 }

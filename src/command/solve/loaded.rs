@@ -154,8 +154,8 @@ fn solve_in<T: FactorScalar, X: Scalar>(path: &Path, args: &SolveArgs) -> Result
     let mut verdict = match &problem {
         None => Verdict::without_matrix(kind, full, &x),
         Some(problem) => {
-            let a = problem.loaded.matrix.to_precision::<X>();
-            let verdict = Verdict::of(kind, full, &a, &x, &rhs.b);
+            let a = &problem.loaded.matrix.to_precision::<X>();
+            let verdict = Verdict::of(kind, full, a, &x, &rhs.b);
             if rhs.source.is_some() {
                 let weights = None;
                 let (x, b) = (&x, &rhs.b);

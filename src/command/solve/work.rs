@@ -170,16 +170,12 @@ pub fn solve_in<N: Numbers>(args: &SolveArgs) -> Result<Outcome, Failure> {
     let y = whole::<N>(y, posed.matrix().ncols(), rhs.b.ncols());
     let c = whole::<N>(b.into_values(), posed.matrix().nrows(), rhs.b.ncols());
     let full = rank.is_full();
-    let mut verdict = Verdict::of(
-        symbolic.problem(),
-        full,
-        &posed.matrix().to_precision(),
-        &y,
-        &c,
-    );
+    let minimised = posed.matrix().to_precision();
+    let mut verdict = Verdict::of(symbolic.problem(), full, &minimised, &y, &c);
     verdict.condition = condition;
+    let given = posed.has_terms().then(|| a.to_precision());
     let asked = Asked {
-        a: a.to_precision(),
+        a: given.as_ref().unwrap_or(&minimised),
         x: &x,
         b: &rhs.b,
         weights: terms.weights.as_deref(),
