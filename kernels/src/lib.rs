@@ -5,6 +5,7 @@
 //!   tpqrt    [R; B] = Q [R'; 0]         on a triangle over a tile      tpmqrt   Q or Q^H of it on a pair of tiles
 //!   front_qr A = Q R                    on a whole front               apply_packed   Q or Q^H of it, V packed
 //!   deflate  A = Q R, columns that depend on others passed over       apply_packed   Q or Q^H of it, V packed
+//!   trsv     R x = c and R^H y = c for a few vectors, in tiles or packed; gemv, products beside it
 //! ```
 //!
 //! All blocks are column-major with a leading dimension ([`MatRef`], [`MatMut`]). Each kernel takes its scratch from the
@@ -59,6 +60,7 @@ mod stair;
 mod strips;
 mod tpmqrt;
 mod tpqrt;
+mod trapezoid;
 mod view;
 
 pub use block::Op;
@@ -76,4 +78,7 @@ pub use scalar::{Beta, KernelScalar};
 pub use stair::Stair;
 pub use tpmqrt::{tpmqrt, tpmqrt_scratch};
 pub use tpqrt::{tpqrt, tpqrt_scratch};
+pub use trapezoid::{
+    add_abs_sums, gemv, gemv_adjoint, trsv, trsv_adjoint, trsv_packed, trsv_packed_adjoint,
+};
 pub use view::{MatMut, MatRef};

@@ -51,6 +51,8 @@ pub trait Lanes: Scalar {
     fn value<S: Simd>(s: S, sum: Self::Sum<S>) -> Self::V<S>;
     /// The sum over the lanes.
     fn reduce<S: Simd>(s: S, a: Self::V<S>) -> Self;
+    /// The sum of |x|.
+    fn abs_sum<S: Simd>(s: S, x: &[Self]) -> f64;
     /// The elements of a slice shorter than a vector, then zeros.
     fn partial_load<S: Simd>(s: S, x: &[Self]) -> Self::V<S>;
     /// Writes the first lanes to a slice shorter than a vector.
@@ -69,7 +71,28 @@ pub fn lanes<S: Simd, T: Lanes>() -> usize {
 
 /// Real factors and sums are vectors.
 macro_rules! real_sums {
-    ($v:ident, $splat:ident, $fma:ident) => {
+    ($v:ident, $splat:ident, $fma:ident, $abs:ident, $add:ident) => {
+        #[inline(always)]
+        fn abs_sum<S: Simd>(s: S, x: &[Self]) -> f64 {
+            let (body, tail) = Self::vectors::<S>(x);
+            // Four sums, so that none waits for the one before.
+            let mut sums = [s.$splat(0.0); 4];
+            let (fours, ones) = body.as_chunks::<4>();
+            for v in fours {
+                for i in 0..4 {
+                    sums[i] = s.$add(sums[i], s.$abs(v[i]));
+                }
+            }
+            for (i, &v) in ones.iter().enumerate() {
+                sums[i] = s.$add(sums[i], s.$abs(v));
+            }
+            if !tail.is_empty() {
+                let tail = Self::partial_load(s, tail);
+                sums[3] = s.$add(sums[3], s.$abs(tail));
+            }
+            let (low, high) = (s.$add(sums[0], sums[1]), s.$add(sums[2], sums[3]));
+            f64::from(Self::reduce(s, s.$add(low, high)))
+        }
         type Factor<S: Simd> = S::$v;
         type Sum<S: Simd> = S::$v;
         #[inline(always)]
@@ -94,6 +117,10 @@ macro_rules! real_sums {
 /// Complex ones are pairs: re(x) v and im(x) v are summed apart, as real vectors, and i times the second is added at the end.
 macro_rules! complex_sums {
     ($v:ident, $real:ident, $splat:ident, $real_splat:ident, $real_fma:ident, $fma:ident) => {
+        #[inline(always)]
+        fn abs_sum<S: Simd>(_: S, x: &[Self]) -> f64 {
+            x.iter().map(|v| f64::from(v.abs())).sum()
+        }
         type Factor<S: Simd> = (S::$real, S::$real);
         type Sum<S: Simd> = (S::$real, S::$real);
         #[inline(always)]
@@ -181,7 +208,7 @@ lanes!(
     partial_store_f32s,
     as_simd_f32s,
     as_mut_simd_f32s,
-    real_sums!(f32s, splat_f32s, mul_add_e_f32s);
+    real_sums!(f32s, splat_f32s, mul_add_e_f32s, abs_f32s, add_f32s);
 );
 lanes!(
     f64,
@@ -195,7 +222,7 @@ lanes!(
     partial_store_f64s,
     as_simd_f64s,
     as_mut_simd_f64s,
-    real_sums!(f64s, splat_f64s, mul_add_e_f64s);
+    real_sums!(f64s, splat_f64s, mul_add_e_f64s, abs_f64s, add_f64s);
 );
 lanes!(
     Complex<f32>,

@@ -2,6 +2,8 @@
 //! shapes, side by side, cancelled, and with faults on purpose.
 
 mod common;
+#[path = "solve/condition.rs"]
+mod condition;
 #[path = "solve/extract.rs"]
 mod extract;
 #[path = "solve/inverse.rs"]

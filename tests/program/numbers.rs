@@ -57,6 +57,9 @@ fn complex_files_give_complex_solutions_in_every_precision() {
             assert_eq!(done["rhs"]["split"], false);
             assert_eq!(done["refinement"].is_object(), precision == "mixed");
             assert!(done["fallback"].is_null() && done["condition_estimate"].is_number());
+            // In mixed precision it comes with the refinement.
+            let by_itself = &done["times_s"]["condition"];
+            assert_eq!(by_itself.is_null(), precision == "mixed");
             let text = std::fs::read_to_string(out).expect("there");
             assert!(
                 text.starts_with("%%MatrixMarket matrix array complex general"),

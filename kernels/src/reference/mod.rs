@@ -7,11 +7,13 @@ mod deflate;
 mod front;
 mod ge;
 mod tp;
+mod trapezoid;
 
 pub use deflate::deflate;
 pub use front::{apply_packed, front_qr};
 pub use ge::{gemqrt, geqrt};
 pub use tp::{tpmqrt, tpqrt};
+pub use trapezoid::{gemv, gemv_adjoint, trsv, trsv_adjoint};
 
 use crate::scalar::KernelScalar;
 use treeqr_matrices::{RealScalar, Scalar};

@@ -4,10 +4,12 @@
 //! row of R: R's inverse neither reads nor writes them, and Q^H leaves there what is part of the residual.
 
 use super::nodes::Nodes;
+use super::packed::View;
 use super::rework::Reworked;
 use super::run::Deficiency;
 use crate::numeric::{FactorScalar, Factors};
-use treeqr_kernels::{MatMut, Op, Stair, apply_packed};
+use std::slice::from_mut;
+use treeqr_kernels::{MatMut, MatRef, Op, Stair, apply_packed, gemv, gemv_adjoint};
 use treeqr_matrices::{RealScalar, Scalar};
 
 /// Vectors that go through R together: R is read once for them, and they stay in the caches.
@@ -38,23 +40,30 @@ impl<T: FactorScalar> Reworked<T> {
         if live == 0 {
             return;
         }
-        let (mut rows, mut at) = (live, self.r.len());
+        let (n, w) = (self.cols.len(), c.len() / live);
         let r = self.r.view();
-        for j in (0..self.cols.len()).rev() {
+        let beside: Vec<T> = (0..w)
+            .flat_map(|k| (self.npiv..n).map(move |j| (j, k)))
+            .map(|(j, k)| x(j, k))
+            .collect();
+        let first = self.r.len() - (n - self.npiv) * live;
+        for (j, columns) in self.beside(&r, first) {
+            let count = columns.ncols();
+            let x = MatRef::new(&beside, n - self.npiv, w, n - self.npiv);
+            let x = x.submatrix(j - self.npiv, 0, count, w);
+            gemv(columns, x, MatMut::new(c, live, w, live));
+        }
+        let (mut rows, mut at) = (live, first);
+        for j in (0..self.npiv).rev() {
             at -= rows;
             let column = r.column(j, at, rows);
-            let own = j < self.npiv;
-            if own && !(rows > 0 && self.is_live(j, rows - 1)) {
+            if !(rows > 0 && self.is_live(j, rows - 1)) {
                 continue;
             }
-            rows -= usize::from(own);
-            for (k, c) in c.chunks_exact_mut(live).enumerate() {
-                let value = if own {
-                    c[rows] /= column[rows];
-                    c[rows]
-                } else {
-                    x(j, k)
-                };
+            rows -= 1;
+            for c in c.chunks_exact_mut(live) {
+                c[rows] /= column[rows];
+                let value = c[rows];
                 for (c, &r) in c.iter_mut().zip(&column[..rows]) {
                     *c -= r * value;
                 }
@@ -66,17 +75,43 @@ impl<T: FactorScalar> Reworked<T> {
     fn solve_adjoint(&self, c: &mut [T], y: &mut [T]) {
         let (mut rows, mut at) = (0, 0);
         let r = self.r.view();
-        for (j, c) in c.iter_mut().enumerate() {
-            let own = j < self.npiv && self.is_live(j, rows);
+        let (pivots, others) = c.split_at_mut(self.npiv);
+        for (j, c) in pivots.iter_mut().enumerate() {
+            let own = self.is_live(j, rows);
             let column = r.column(j, at, rows + usize::from(own));
             at += column.len();
-            let known = column[..rows].iter().zip(&*y);
-            *c -= known.map(|(r, &y)| r.conj() * y).sum::<T>();
+            let known = MatRef::new(&*y, rows, 1, rows.max(1));
+            let product = MatRef::new(column, rows, 1, rows.max(1));
+            gemv_adjoint(product, known, MatMut::new(from_mut(c), 1, 1, 1));
             if own {
                 y[rows] = *c / column[rows].conj();
                 rows += 1;
             }
         }
+        for (j, columns) in self.beside(&r, at) {
+            let (rows, count) = (columns.nrows(), columns.ncols());
+            let y = MatRef::new(&*y, rows, 1, rows.max(1));
+            let c = &mut others[j - self.npiv..][..count];
+            gemv_adjoint(columns, y, MatMut::new(c, count, 1, count));
+        }
+    }
+
+    /// The columns beside the pivots, from entry `at` on, as many together as lie together: the number of the first, and all.
+    fn beside<'v>(
+        &self,
+        r: &'v View<'v, T>,
+        mut at: usize,
+    ) -> impl Iterator<Item = (usize, MatRef<'v, T>)> {
+        let (mut j, n, live) = (self.npiv, self.cols.len(), self.live.len());
+        std::iter::from_fn(move || {
+            if j == n {
+                return None;
+            }
+            let (count, columns) = r.columns(j, n, at, live);
+            let first = j;
+            (j, at) = (j + count, at + columns.len());
+            Some((first, MatRef::new(columns, live, count, live.max(1))))
+        })
     }
 }
 

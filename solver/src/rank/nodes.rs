@@ -159,7 +159,7 @@ impl<'a, T: FactorScalar> Nodes<'a, T> {
             }
             Ok(front) => {
                 let r = self.factors.r(&self.plan, node - self.singletons);
-                solve_front(&r, front.npiv as usize, front.n as usize, z);
+                solve_front(&r, front.n as usize, z);
             }
         }
     }
@@ -174,7 +174,7 @@ impl<'a, T: FactorScalar> Nodes<'a, T> {
             }),
             Ok(front) => {
                 let r = self.factors.r(&self.plan, node - self.singletons);
-                solve_front_adjoint(&r, front.npiv as usize, front.n as usize, z);
+                solve_front_adjoint(&r, front.n as usize, z);
             }
         }
     }

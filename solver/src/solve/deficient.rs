@@ -77,6 +77,7 @@ impl<T: FactorScalar> Factors<T> {
                 outer: Given::Dense(&[]),
                 keep_rest: false,
                 keep_head: false,
+                sums: false,
                 part: None,
             };
             return self.prepare(Some(up), None, nrhs, options).plan();
@@ -101,6 +102,7 @@ impl<T: FactorScalar> Factors<T> {
         let up = Up {
             keep_rest: false,
             keep_head: false,
+            sums: false,
             ..Up::with_q(b)
         };
         Ok(self.rotate(up, nrhs, options, observer)?.head)

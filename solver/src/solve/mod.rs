@@ -11,7 +11,7 @@
 //! | `bundles`, `costs` | fronts of one task; the model of time behind it |
 //! | `plan`, `run` | what a solve will run; a program becomes a run |
 //! | `app`, `vectors`, `walk` | the codelets: outside of the tree, what they read and write, and a bundle of fronts |
-//! | `triangular`, `orthogonal` | one front: R x = c and R^H y = c; Q^H and Q |
+//! | `triangular`, `tiles`, `orthogonal` | one front: R x = c and R^H y = c, in tiles too; Q^H and Q |
 //! | `deficient` | the same where the rank is not full |
 //! | `quality` | residuals of a solution, from A itself |
 
@@ -29,6 +29,7 @@ mod run;
 mod sparse;
 mod sweep;
 mod system;
+mod tiles;
 mod triangular;
 mod vectors;
 mod walk;
@@ -40,4 +41,5 @@ pub use quality::{Quality, quality, quality_deficient};
 pub use sweep::SOLVE_CODELETS;
 pub(crate) use sweep::Sweep;
 pub use system::Rotated;
-pub(crate) use triangular::{solve_front, solve_front_adjoint, solve_tiles};
+pub(crate) use tiles::solve_tiles;
+pub(crate) use triangular::{solve_front, solve_front_adjoint};

@@ -40,6 +40,8 @@ pub(super) struct Up<'a, T> {
     pub keep_rest: bool,
     /// Whether the head is wanted besides what a sweep down makes of it.
     pub keep_head: bool,
+    /// Whether the last vector of a block is none: it is given as zeros and becomes ||R e_j||_1 at the pivots. Of a sweep with R^H.
+    pub sums: bool,
     /// Where it has something to do; everywhere if none.
     pub part: Option<Part>,
 }
@@ -52,6 +54,7 @@ impl<'a, T> Up<'a, T> {
             outer: Given::Dense(b),
             keep_rest: true,
             keep_head: false,
+            sums: false,
             part: None,
         }
     }

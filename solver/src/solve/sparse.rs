@@ -281,6 +281,7 @@ impl<T: FactorScalar> Factors<T> {
             outer: Given::Sparse(b),
             keep_rest,
             keep_head: false,
+            sums: false,
             part,
         }
     }

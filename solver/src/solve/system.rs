@@ -173,6 +173,7 @@ impl<T: FactorScalar> Factors<T> {
             outer: Given::Dense(b),
             keep_rest: false,
             keep_head: false,
+            sums: false,
             part: None,
         };
         let down = Down {
@@ -444,9 +445,31 @@ impl<T: FactorScalar> Factors<T> {
             outer: Given::Dense(c),
             keep_rest: false,
             keep_head: false,
+            sums: false,
             part: None,
         };
         Ok(self.head(up, nrhs, options, observer)?.head)
+    }
+
+    /// R^H y = c with R as it is kept for the `nrhs` columns of `c`, and behind them ||R e_j||_1 by the places of the columns, in one run.
+    /// Where R is all there is.
+    pub(crate) fn solve_kept_r_adjoint_with_sums(
+        &self,
+        c: &[T],
+        nrhs: usize,
+        options: &SolveOptions,
+    ) -> Result<Vec<T>, SolveError> {
+        let mut with_sums = c.to_vec();
+        with_sums.resize(c.len() + self.symbolic.work_cols(), T::zero());
+        let up = Up {
+            sweep: Sweep::RAdjoint,
+            outer: Given::Dense(&with_sums),
+            keep_rest: false,
+            keep_head: false,
+            sums: true,
+            part: None,
+        };
+        Ok(self.head(up, nrhs + 1, options, &())?.head)
     }
 
     /// R^H t = s and R z = t with R as it is kept, t and z: where R is all there is, in one run.
@@ -467,6 +490,7 @@ impl<T: FactorScalar> Factors<T> {
             outer: Given::Dense(s),
             keep_rest: false,
             keep_head: true,
+            sums: false,
             part: None,
         };
         let down = Down {

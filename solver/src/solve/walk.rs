@@ -9,7 +9,7 @@ use super::bundles::is_loose;
 use super::orthogonal::FrontQ;
 use super::program::Vector;
 use super::sweep::Sweep;
-use super::triangular::{solve_front, solve_front_adjoint};
+use super::triangular::{add_column_sums, solve_front, solve_front_adjoint};
 use crate::numeric::FactorScalar;
 use treeqr_kernels::Op;
 use treeqr_runtime::{ReadBuffer, TaskContext, TaskFailure, WriteBuffer};
@@ -71,7 +71,13 @@ impl<T: FactorScalar> App<'_, T> {
                     }
                 }
             }
-            self.apply(sweep, f, z, &mut scratch.kernel);
+            if up.sums {
+                let (vectors, sums) = z.split_at_mut(rows * (w - 1));
+                self.apply(sweep, f, vectors, &mut scratch.kernel);
+                add_column_sums(&self.factors.r(&self.plan, f), rows, sums);
+            } else {
+                self.apply(sweep, f, z, &mut scratch.kernel);
+            }
             for k in 0..w {
                 let column = &z[k * rows..(k + 1) * rows];
                 head.write_run(
@@ -223,12 +229,10 @@ impl<T: FactorScalar> App<'_, T> {
     /// The sweep's operator of front `f` on its block.
     fn apply(&self, sweep: Sweep, f: usize, z: &mut [T], kernel: &mut [T]) {
         let front = self.plan.front(f);
-        let (npiv, n) = (front.npiv as usize, front.n as usize);
+        let n = front.n as usize;
         let op = match sweep {
-            Sweep::R => return solve_front(&self.factors.r(&self.plan, f), npiv, n, z),
-            Sweep::RAdjoint => {
-                return solve_front_adjoint(&self.factors.r(&self.plan, f), npiv, n, z);
-            }
+            Sweep::R => return solve_front(&self.factors.r(&self.plan, f), n, z),
+            Sweep::RAdjoint => return solve_front_adjoint(&self.factors.r(&self.plan, f), n, z),
             Sweep::QAdjoint => Op::ConjTrans,
             Sweep::Q => Op::NoTrans,
         };

@@ -66,6 +66,7 @@ impl Outcome {
                 "factorize": self.factorize_time.as_secs_f64(),
                 "rank": self.rank_time().map(|t| t.as_secs_f64()),
                 "solve": self.solve_time.as_secs_f64(),
+                "condition": self.condition_time.map(|t| t.as_secs_f64()),
                 "total": self.total.as_secs_f64(),
             },
             "gflops": self.gflops(),

@@ -69,6 +69,7 @@ struct Loaded {
     read: Duration,
     load: Duration,
     solve: Duration,
+    condition_time: Option<Duration>,
     total: Duration,
     answer: Answer,
     output: Option<PathBuf>,
@@ -138,8 +139,10 @@ fn solve_in<T: FactorScalar, X: Scalar>(path: &Path, args: &SolveArgs) -> Result
     bar.phase("checking");
     let rank = factors.rank_details().clone();
     let full = rank.is_full();
+    let estimating = Instant::now();
     let condition = full.then(|| factors.condition_estimate(&options));
     let condition = condition.transpose().map_err(failed)?;
+    let condition_time = condition.map(|_| estimating.elapsed());
     let check = args.rank_check;
     let check = check.then(|| factors.rank_check(CHECKED, &options));
     let check = check.transpose().map_err(failed)?;
@@ -151,8 +154,8 @@ fn solve_in<T: FactorScalar, X: Scalar>(path: &Path, args: &SolveArgs) -> Result
     let mut verdict = match &problem {
         None => Verdict::without_matrix(kind, full, &x),
         Some(problem) => {
-            let a = problem.loaded.matrix.to_precision::<X>();
-            let verdict = Verdict::of(kind, full, &a, &x, &rhs.b);
+            let a = &problem.loaded.matrix.to_precision::<X>();
+            let verdict = Verdict::of(kind, full, a, &x, &rhs.b);
             if rhs.source.is_some() {
                 let weights = None;
                 let (x, b) = (&x, &rhs.b);
@@ -195,6 +198,7 @@ fn solve_in<T: FactorScalar, X: Scalar>(path: &Path, args: &SolveArgs) -> Result
         read,
         load,
         solve,
+        condition_time,
         total,
         answer: Answer {
             verdict,
@@ -256,10 +260,12 @@ impl Loaded {
         page.gap();
         let mut label = "Time";
         for (name, t) in [
-            ("load", self.load),
-            ("read", self.read),
-            ("solve", self.solve),
+            ("load", Some(self.load)),
+            ("read", Some(self.read)),
+            ("solve", Some(self.solve)),
+            ("condition", self.condition_time),
         ] {
+            let Some(t) = t else { continue };
             page.row(label, &format!("{name:<10} {:>8}", time(t)));
             label = "";
         }
@@ -309,6 +315,7 @@ impl Loaded {
                 "load": self.load.as_secs_f64(),
                 "read": self.read.as_secs_f64(),
                 "solve": self.solve.as_secs_f64(),
+                "condition": self.condition_time.map(|t| t.as_secs_f64()),
                 "total": self.total.as_secs_f64(),
             },
             "scalar": self.scalar,

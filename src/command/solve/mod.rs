@@ -47,6 +47,7 @@ struct Outcome {
     run: Run,
     factorize_time: Duration,
     solve_time: Duration,
+    condition_time: Option<Duration>,
     answer: Answer,
     summary: Summary,
     read: Duration,

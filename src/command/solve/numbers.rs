@@ -78,6 +78,7 @@ impl<T: FactorScalar, X: Scalar> Numbers for InOne<T, X> {
             let condition = full
                 .then(|| factors.condition_estimate(&solve))
                 .transpose()?;
+            let condition_time = condition.map(|_| begin.elapsed());
             let check = task.rank_check;
             let check = check.then(|| factors.rank_check(CHECKED, &solve));
             let check = check.transpose()?;
@@ -93,15 +94,16 @@ impl<T: FactorScalar, X: Scalar> Numbers for InOne<T, X> {
             } else {
                 None
             };
-            Ok((condition, taken, refinement, check))
+            Ok((condition, condition_time, taken, refinement, check))
         };
         let (mut solution, more) = solve_then(symbolic, a, b, nrhs, options, progress, then)?;
-        let (condition, taken, refinement, rank_check) = more;
+        let (condition, condition_time, taken, refinement, rank_check) = more;
         // It is no part of what x takes.
         solution.solve_time = solution.solve_time.saturating_sub(taken);
         Ok(Solved {
             solution,
             condition,
+            condition_time,
             refinement,
             fallback: None,
             rank_check,
@@ -125,6 +127,7 @@ impl<T: MixedScalar, X: Scalar> Numbers for InTwo<T, X> {
         Ok(Solved {
             solution: mixed.solution,
             condition: mixed.refinement.as_ref().and_then(known),
+            condition_time: None,
             refinement: mixed.refinement,
             fallback: mixed.fallback,
             rank_check: None,

@@ -91,6 +91,7 @@ impl Outcome {
             // A part of the one above.
             ("  rank", self.rank_time()),
             ("solve", Some(self.solve_time)),
+            ("condition", self.condition_time),
         ];
         let mut label = "Time";
         for (name, t) in phases {

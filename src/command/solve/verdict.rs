@@ -49,7 +49,7 @@ pub struct Verdict {
 
 /// What was asked for, where something more or something else was solved.
 pub struct Asked<'a, T> {
-    pub a: Csc<T>,
+    pub a: &'a Csc<T>,
     pub x: &'a Dense<T>,
     pub b: &'a Dense<T>,
     pub weights: Option<&'a [f64]>,
@@ -59,7 +59,7 @@ impl<T: Scalar> Asked<'_, T> {
     /// The smallest R^2 of all right-hand sides, where A is tall and b varies.
     pub fn r_squared(&self) -> Option<f64> {
         let each = (0..self.b.ncols())
-            .map(|k| r_squared(&self.a, self.x.col(k), self.b.col(k), self.weights));
+            .map(|k| r_squared(self.a, self.x.col(k), self.b.col(k), self.weights));
         let smallest = each.reduce(f64::min)?;
         (self.a.nrows() > self.a.ncols() && smallest.is_finite()).then_some(smallest)
     }
@@ -148,7 +148,7 @@ impl Verdict {
     pub fn say_of<T: Scalar>(&mut self, asked: &Asked<'_, T>) {
         let norms = (0..asked.b.ncols()).map(|k| {
             let (x, b) = (asked.x.col(k), asked.b.col(k));
-            let r = weighted_residual(&asked.a, x, b, asked.weights);
+            let r = weighted_residual(asked.a, x, b, asked.weights);
             (norm2(x).to_f64(), norm2(&r).to_f64())
         });
         let largest = norms.reduce(|a, b| (a.0.max(b.0), a.1.max(b.1)));

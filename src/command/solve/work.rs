@@ -13,7 +13,7 @@ use super::{Outcome, RhsFacts, TermFacts, trace};
 use std::cell::Cell;
 use std::fs;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use treeqr::matrices::{Output, RealScalar};
 use treeqr::profiling::trace::Status;
 use treeqr::{
@@ -54,6 +54,8 @@ pub struct Solved<T> {
     pub solution: Solution<T>,
     /// Of R, or of A with scaled columns.
     pub condition: Option<f64>,
+    /// What its estimate took by itself.
+    pub condition_time: Option<Duration>,
     pub refinement: Option<Refinement>,
     pub fallback: Option<Fallback>,
     pub rank_check: Option<RankCheck>,
@@ -145,6 +147,7 @@ pub fn solve_in<N: Numbers>(args: &SolveArgs) -> Result<Outcome, Failure> {
     let Solved {
         solution,
         condition,
+        condition_time,
         refinement,
         fallback,
         rank_check,
@@ -167,16 +170,12 @@ pub fn solve_in<N: Numbers>(args: &SolveArgs) -> Result<Outcome, Failure> {
     let y = whole::<N>(y, posed.matrix().ncols(), rhs.b.ncols());
     let c = whole::<N>(b.into_values(), posed.matrix().nrows(), rhs.b.ncols());
     let full = rank.is_full();
-    let mut verdict = Verdict::of(
-        symbolic.problem(),
-        full,
-        &posed.matrix().to_precision(),
-        &y,
-        &c,
-    );
+    let minimised = posed.matrix().to_precision();
+    let mut verdict = Verdict::of(symbolic.problem(), full, &minimised, &y, &c);
     verdict.condition = condition;
+    let given = posed.has_terms().then(|| a.to_precision());
     let asked = Asked {
-        a: a.to_precision(),
+        a: given.as_ref().unwrap_or(&minimised),
         x: &x,
         b: &rhs.b,
         weights: terms.weights.as_deref(),
@@ -253,6 +252,7 @@ pub fn solve_in<N: Numbers>(args: &SolveArgs) -> Result<Outcome, Failure> {
         run,
         factorize_time,
         solve_time,
+        condition_time,
         summary,
         read,
         analysed,
