@@ -243,6 +243,37 @@ fn apply<T: KernelScalar>(m: usize, k: usize, n: usize, want: &dyn Fn(&str) -> b
     });
 }
 
+/// Systems with a front's rows of R, packed: `k` of them with `n` columns, for `w` vectors.
+fn sweep<T: KernelScalar>(k: usize, n: usize, w: usize, want: &dyn Fn(&str) -> bool) {
+    let entries = k * (k + 1) / 2 + k * (n - k);
+    let mut r = random::<T>(entries);
+    // A large diagonal keeps x bounded, however often it is the right-hand side again.
+    for j in 0..k {
+        r[j * (j + 3) / 2] = T::from_f64(1.0 + n as f64, 0.0);
+    }
+    let z = std::cell::RefCell::new(random::<T>(n * w));
+    let begin = random::<T>(n * w);
+    for (kind, solve) in [
+        (
+            "trsv_packed",
+            trsv_packed::<T> as fn(&[T], usize, MatMut<T>),
+        ),
+        ("trsv_packed_adjoint", trsv_packed_adjoint::<T>),
+    ] {
+        let name = format!("{kind}_{}", T::NAME);
+        if !want(&name) {
+            continue;
+        }
+        report::<T>(Row {
+            name,
+            shape: format!("{k} x {n}, {w} vectors"),
+            flops: (2 * entries * w) as u64,
+            reset: Box::new(|| z.borrow_mut().copy_from_slice(&begin)),
+            work: Box::new(|| solve(&r, k, MatMut::new(&mut z.borrow_mut(), n, w, n))),
+        });
+    }
+}
+
 fn all<T: KernelScalar>(tile_sizes: &[(usize, usize)], want: &dyn Fn(&str) -> bool) {
     for &(nb, ib) in tile_sizes {
         tiles::<T>(nb, ib, want);
@@ -265,6 +296,9 @@ fn all<T: KernelScalar>(tile_sizes: &[(usize, usize)], want: &dyn Fn(&str) -> bo
     }
     for (m, k, n) in [(60, 30, 1), (1000, 300, 1), (1000, 300, 8)] {
         apply::<T>(m, k, n, want);
+    }
+    for (k, n, w) in [(10, 30, 1), (100, 300, 1), (100, 300, 2), (800, 1500, 1)] {
+        sweep::<T>(k, n, w, want);
     }
 }
 
