@@ -8,7 +8,7 @@ use faer::sparse::SymbolicSparseColMatRef;
 use faer::sparse::linalg::colamd;
 use treeqr_matrices::Pattern;
 
-/// Rows with more than 10 sqrt(n) entries do not count: each would make a clique of its columns.
+/// All rows count: faer takes a row for dense from `dense_row` times n entries on, where the original has the root of n.
 pub(super) fn order(input: &OrderingInput<'_>) -> Result<Vec<u32>, AnalyseError> {
     let (m, n) = (input.cols.nrows(), input.cols.ncols());
     if m == 0 || n == 0 {
