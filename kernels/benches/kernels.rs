@@ -267,7 +267,7 @@ fn sweep<T: KernelScalar>(k: usize, n: usize, w: usize, want: &dyn Fn(&str) -> b
         report::<T>(Row {
             name,
             shape: format!("{k} x {n}, {w} vectors"),
-            flops: (2 * entries * w) as u64,
+            flops: (if T::IS_COMPLEX { 8 } else { 2 } * entries * w) as u64,
             reset: Box::new(|| z.borrow_mut().copy_from_slice(&begin)),
             work: Box::new(|| solve(&r, k, MatMut::new(&mut z.borrow_mut(), n, w, n))),
         });
