@@ -68,28 +68,31 @@ pub fn geqrt<T: KernelScalar>(
     let (mut panel, scratch) = Panel::new(scratch, m, ib);
     for j0 in (0..k).step_by(ib) {
         let kb = ib.min(k - j0);
-        let rows = |j: usize| stair.rows(j0 + j, m).saturating_sub(j0);
-        let h = rows(kb - 1);
-        let (left, right) = a
-            .rb_mut()
-            .submatrix(j0, 0, m - j0, n)
-            .split_at_col_mut(j0 + kb);
-        let mut left = left.submatrix(0, j0, m - j0, kb);
-        let mut t = t.rb_mut().submatrix(0, j0, kb, kb);
-        panel.load(left.rb(), rows);
-        panel.factor(Heads::Inside, h, kb, t.rb_mut());
-        panel.store_inside(left.rb_mut(), rows);
-        let right_cols = right.ncols();
-        let whole = whole_vectors::<T>(j0, j0 + h, m);
-        let right = right.submatrix(0, 0, whole, right_cols);
-        apply(
-            Op::ConjTrans,
-            panel.v(whole, kb),
-            h,
-            t.rb(),
-            None,
-            right,
-            scratch,
-        );
+        let t = t.rb_mut().submatrix(0, j0, kb, kb);
+        reduce_block(a.rb_mut(), stair, j0, t, &mut panel, scratch);
     }
+}
+
+/// Reduces as many columns of `a` from `j0` on as `t` has, and applies their reflectors to all columns right of them.
+pub(crate) fn reduce_block<T: KernelScalar>(
+    a: MatMut<T>,
+    stair: Stair,
+    j0: usize,
+    mut t: MatMut<T>,
+    panel: &mut Panel<'_, T>,
+    scratch: &mut [T],
+) {
+    let (m, n, kb) = (a.nrows(), a.ncols(), t.ncols());
+    let rows = |j: usize| stair.rows(j0 + j, m).saturating_sub(j0);
+    let h = rows(kb - 1);
+    let (left, right) = a.submatrix(j0, 0, m - j0, n).split_at_col_mut(j0 + kb);
+    let mut left = left.submatrix(0, j0, m - j0, kb);
+    panel.load(left.rb(), rows);
+    panel.factor(Heads::Inside, h, kb, t.rb_mut());
+    panel.store_inside(left.rb_mut(), rows);
+    let whole = whole_vectors::<T>(j0, j0 + h, m);
+    let cols = right.ncols();
+    let right = right.submatrix(0, 0, whole, cols);
+    let v = panel.v(whole, kb);
+    apply(Op::ConjTrans, v, h, t.rb(), None, right, scratch);
 }

@@ -51,6 +51,8 @@ mod front;
 mod gemqrt;
 mod geqrt;
 mod householder;
+#[cfg(test)]
+mod numbers;
 mod packed;
 mod panel;
 mod products;

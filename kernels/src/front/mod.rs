@@ -2,8 +2,9 @@
 
 pub(crate) mod small;
 
-use crate::block::{Op, apply, apply_scratch, whole_vectors};
-use crate::panel::{Heads, Panel, line, panel_scratch};
+use crate::block::apply_scratch;
+use crate::geqrt::reduce_block;
+use crate::panel::{Panel, line, panel_scratch};
 use crate::scalar::KernelScalar;
 use crate::stair::Stair;
 use crate::strips;
@@ -95,31 +96,10 @@ pub fn front_qr<T: KernelScalar>(
     let (t, scratch) = scratch.split_at_mut(ib * ib);
     for j0 in (0..k).step_by(ib) {
         let kb = ib.min(k - j0);
-        let rows = |j: usize| stair.rows(j0 + j, m).saturating_sub(j0);
-        let h = rows(kb - 1);
-        let (left, right) = a
-            .rb_mut()
-            .submatrix(j0, 0, m - j0, cols)
-            .split_at_col_mut(j0 + kb);
-        let mut left = left.submatrix(0, j0, m - j0, kb);
         let mut t = MatMut::new(t, kb, kb, ib);
-        panel.load(left.rb(), rows);
-        panel.factor(Heads::Inside, h, kb, t.rb_mut());
-        panel.store_inside(left.rb_mut(), rows);
+        reduce_block(a.rb_mut(), stair, j0, t.rb_mut(), &mut panel, scratch);
         for j in 0..kb {
             tau[j0 + j] = t.at(j, j);
         }
-        let right_cols = right.ncols();
-        let whole = whole_vectors::<T>(j0, j0 + h, m);
-        let right = right.submatrix(0, 0, whole, right_cols);
-        apply(
-            Op::ConjTrans,
-            panel.v(whole, kb),
-            h,
-            t.rb(),
-            None,
-            right,
-            scratch,
-        );
     }
 }

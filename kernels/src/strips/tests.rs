@@ -2,22 +2,12 @@
 
 use super::{Strips, leading, strips_scratch};
 use crate::block::Op;
+use crate::numbers::numbers;
 use crate::scalar::KernelScalar;
 use crate::simd::arch;
 use crate::view::{MatMut, MatRef};
 use pulp::Arch;
 use treeqr_matrices::{RealScalar, c32, c64};
-
-fn numbers<T: KernelScalar>(len: usize, seed: u64) -> Vec<T> {
-    let mut state = seed;
-    let mut next = move || {
-        state = state
-            .wrapping_mul(6364136223846793005)
-            .wrapping_add(1442695040888963407);
-        (state >> 11) as f64 / (1u64 << 52) as f64 - 1.0
-    };
-    (0..len).map(|_| T::from_f64(next(), next())).collect()
-}
 
 /// op(T) with its zeros, k x k.
 fn factor<T: KernelScalar>(op: Op, k: usize) -> Vec<T> {

@@ -1,6 +1,7 @@
 //! The systems beside their twins, with the vectors of this machine and with none; and that a vector's result is its own.
 
 use super::{AbsSums, Packed, Product, ProductAdjoint, Triangle, Upper};
+use crate::numbers::numbers;
 use crate::reference;
 use crate::scalar::KernelScalar;
 use crate::simd::arch;
@@ -23,17 +24,6 @@ const SHAPES: [(usize, usize, usize); 11] = [
     // More than one block of columns.
     (150, 400, 6),
 ];
-
-fn numbers<T: KernelScalar>(len: usize, seed: u64) -> Vec<T> {
-    let mut state = seed;
-    let mut next = move || {
-        state = state
-            .wrapping_mul(6364136223846793005)
-            .wrapping_add(1442695040888963407);
-        (state >> 11) as f64 / (1u64 << 52) as f64 - 1.0
-    };
-    (0..len).map(|_| T::from_f64(next(), next())).collect()
-}
 
 fn nan<T: KernelScalar>() -> T {
     T::from_f64(f64::NAN, f64::NAN)
