@@ -3,10 +3,9 @@
 //! Takes the nodes and a component; gives a block of its vectors. Only nodes that they reach are looked at.
 
 use super::nodes::Nodes;
-use super::packed::View;
 use super::reach::{Component, NONE, Reach};
 use super::rework::Reworked;
-use super::rows::{Live, Trapezoid, divide, take, take_all};
+use super::rows::{Live, Source, Trapezoid, divide, take, take_all};
 use super::run::Deficiency;
 use crate::numeric::{FactorScalar, RBlock};
 use crate::solve::solve_tiles;
@@ -44,7 +43,7 @@ impl<T: FactorScalar> Back<'_, T> {
         let entries = |&node: &u32| {
             let node = node as usize;
             match &self.deficiency.nodes[node] {
-                Some(done) => done.r.len(),
+                Some(done) => done.entries(),
                 None => match self.nodes.front_r(node) {
                     None => 1,
                     Some(_) => {
@@ -133,7 +132,7 @@ impl<T: FactorScalar> Back<'_, T> {
                     let (triangle, beside) = data.split_at(npiv * (npiv + 1) / 2);
                     beyond.take_from(pivots, beside, npiv, others, npiv..n, z);
                     let triangle = Trapezoid {
-                        r: View::Slice(triangle),
+                        r: Source::Packed(triangle),
                         live: Live::All,
                     };
                     triangle.solve(npiv, w, pivots, |_, _| (), panel);
@@ -179,21 +178,19 @@ impl<T: FactorScalar> Back<'_, T> {
         let live = done.live.partition_point(|&l| (l as usize) < top);
         let own = &done.live[..live];
         let mut part = vec![T::zero(); live * w];
-        let (r, view) = (&done.r, done.r.view());
+        let view = done.view(&self.deficiency.store);
         if !others.is_empty() {
             let all = Rows { x, first: 0, w };
-            let ld = done.live.len();
-            let mut at = r.len() - (n - done.npiv) * ld;
-            let (mut j, mut rest) = (done.npiv, others);
-            while j < n {
-                let (count, columns) = view.columns(j, n, at, ld);
-                let end = rest.partition_point(|other| (other.0 as usize) < j + count);
-                all.take_from(&mut part, columns, ld, &rest[..end], j..j + count, z);
-                (rest, j, at) = (&rest[end..], j + count, at + columns.len());
+            let mut rest = others;
+            for columns in view.cut(done.npiv..n, 0) {
+                let end = rest.partition_point(|other| (other.0 as usize) < columns.end);
+                let (r, ld) = view.from(&columns, 0);
+                all.take_from(&mut part, r, ld, &rest[..end], columns, z);
+                rest = &rest[end..];
             }
         }
         let trapezoid = Trapezoid {
-            r: view,
+            r: Source::Blocks(view),
             live: Live::These(own),
         };
         let given = |j: usize, to: &mut [T]| {

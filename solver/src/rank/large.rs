@@ -5,7 +5,7 @@
 //!   deflate_fill k       block column k
 //!   deflate_panel j      Heath's method on block column j: which columns are dead is decided here
 //!   deflate_update j k   the reflectors of j on k                                              for all k > j
-//!   deflate_collect j    R, reflectors and rows that go up, out of block column j, which is freed
+//!   deflate_collect j    reflectors and rows that go up, out of block column j, where R stays
 //!   deflate_end          the node as it is now
 //! ```
 //!
@@ -13,11 +13,11 @@
 //! their number is that of the most columns that the node can have, and those that turn out to have nothing to do do nothing.
 //! Decisions and numbers are the same on any number of workers.
 
+use super::blocks::{BlockColumn, Values};
 use super::closure::Work;
 use super::nodes::Nodes;
-use super::rework::{Asked, Block, Piece, Reduced, Reworked, Rows, divide, reduce};
+use super::rework::{Asked, Block, Columns, Piece, Reduced, Reworked, Rows, divide, reduce};
 use crate::numeric::FactorScalar;
-use std::ops::Range;
 use std::sync::{Mutex, OnceLock, PoisonError, RwLock};
 use treeqr_kernels::{MatMut, MatRef, Stair, deflate_apply, deflate_apply_scratch};
 use treeqr_runtime::{Handle, TaskContext, TaskFailure};
@@ -81,13 +81,11 @@ impl<T: FactorScalar> Large<T> {
         Handle(self.first + k as u32)
     }
 
-    /// Of block column `k`: its columns and right-hand sides. None where nothing is to be done.
-    fn columns(setup: &Setup<T>, k: usize, asked: Asked) -> Option<(Range<usize>, usize)> {
+    /// Block column `k`. None where nothing is to be done.
+    fn columns(setup: &Setup<T>, k: usize, asked: Asked) -> Option<Columns> {
         let n = setup.block.shape().1;
-        let end = ((k + 1) * WIDTH).min(n);
-        // Right-hand sides are beside the last columns.
-        let sides = if end == n { asked.nrhs } else { 0 };
-        (k * WIDTH < n).then_some((k * WIDTH..end, sides))
+        let range = k * WIDTH..((k + 1) * WIDTH).min(n);
+        (k * WIDTH < n).then(|| setup.block.columns(range, asked.nrhs))
     }
 
     /// Calls `work` where block column `k` has something to do.
@@ -95,12 +93,11 @@ impl<T: FactorScalar> Large<T> {
         &self,
         k: usize,
         asked: Asked,
-        work: impl FnOnce(&Setup<T>, Range<usize>, usize) -> R,
+        work: impl FnOnce(&Setup<T>, Columns) -> R,
     ) -> Option<R> {
         let setup = self.setup.read().unwrap_or_else(PoisonError::into_inner);
         let setup = setup.as_ref()?;
-        let (range, sides) = Self::columns(setup, k, asked)?;
-        Some(work(setup, range, sides))
+        Some(work(setup, Self::columns(setup, k, asked)?))
     }
 
     /// Takes the rows from below; gives those that go on.
@@ -121,21 +118,19 @@ impl<T: FactorScalar> Large<T> {
         asked: Asked,
         task: &TaskContext<'_>,
     ) -> Result<(), TaskFailure> {
-        let filled = self.with(k, asked, |setup, range, sides| {
-            let m = setup.block.shape().0;
-            let bytes = m * (range.len() + sides) * size_of::<T>();
-            task.allocate(self.handle(k), bytes)?;
+        let filled = self.with(k, asked, |setup, part| {
+            let bytes = part.rows * (part.range.len() + part.sides) * size_of::<T>();
+            task.allocate_to_write(self.handle(k), bytes, 0)?;
             let mut out = task.write::<T>(0);
-            setup
-                .block
-                .fill(nodes, self.node, &setup.taken, range, sides, &mut out);
+            let (block, taken) = (&setup.block, &setup.taken);
+            block.fill(nodes, self.node, taken, &part, &mut out);
             Ok(())
         });
         filled.unwrap_or(Ok(()))
     }
 
     pub fn panel(&self, j: usize, asked: Asked, task: &TaskContext<'_>, scratch: &mut Vec<T>) {
-        let reduced = self.with(j, asked, |setup, range, _| {
+        let reduced = self.with(j, asked, |setup, part| {
             let row = match j {
                 0 => 0,
                 j => {
@@ -144,7 +139,7 @@ impl<T: FactorScalar> Large<T> {
                 }
             };
             let mut columns = task.write::<T>(0);
-            let reduced = reduce(&setup.block, range, row, asked, &mut columns, scratch);
+            let reduced = reduce(&setup.block, &part, row, asked, &mut columns, scratch);
             Panel { row, reduced }
         });
         if let Some(panel) = reduced {
@@ -160,14 +155,16 @@ impl<T: FactorScalar> Large<T> {
         task: &TaskContext<'_>,
         scratch: &mut Vec<T>,
     ) {
-        let done = self.with(k, asked, |setup, range, sides| {
+        let done = self.with(k, asked, |setup, part| {
             let Panel { row, reduced } = self.panels[j].get().expect("it is reduced");
-            let (m, row) = (setup.block.shape().0, *row);
+            let row = *row;
             if reduced.live.is_empty() {
                 return;
             }
             let from = j * WIDTH..(j + 1) * WIDTH;
-            let (wide, n) = (range.len() + sides, from.len());
+            let (wide, n) = (part.range.len() + part.sides, from.len());
+            // The reflectors reach no further below.
+            let m = setup.block.columns(from.clone(), asked.nrhs).rows;
             let needed = deflate_apply_scratch::<T>(m - row, n, wide);
             if scratch.len() < needed {
                 scratch.resize(needed, T::zero());
@@ -181,7 +178,7 @@ impl<T: FactorScalar> Large<T> {
                 Stair::Rows(&setup.block.stair_from(&from, row)),
                 &live,
                 &reduced.tau,
-                MatMut::new(&mut c, m, wide, m).submatrix(row, 0, m - row, wide),
+                MatMut::new(&mut c, part.rows, wide, part.rows).submatrix(row, 0, m - row, wide),
                 scratch,
             );
         });
@@ -189,15 +186,17 @@ impl<T: FactorScalar> Large<T> {
     }
 
     pub fn collect(&self, j: usize, asked: Asked, task: &TaskContext<'_>) {
-        let piece = self.with(j, asked, |setup, range, _| {
+        let piece = self.with(j, asked, |setup, part| {
             let panels = self.panels[..=j].iter().filter_map(OnceLock::get);
             let live: Vec<u32> = panels.flat_map(|p| &p.reduced.live).copied().collect();
             let block = task.read::<T>(0);
-            setup.block.collect(&block, range, &live, asked.keep_q)
+            let mut piece = setup.block.collect(&block, &part, &live, asked.keep_q);
+            piece.r = BlockColumn {
+                rows: part.rows,
+                values: Values::Kept(self.handle(j)),
+            };
+            piece
         });
-        if piece.is_some() {
-            task.free(self.handle(j));
-        }
         *lock(&self.pieces[j]) = piece;
     }
 

@@ -223,7 +223,7 @@ fn rank_of<T: FactorScalar>(
         doubtful: t.diagonal().filter(|&p| p < doubt).count(),
     };
     if sparse.doubtful > 0 || !rank.is_full() {
-        let condition = largest * factors.inverse_norm();
+        let condition = largest * factors.inverse_norm(largest);
         rank.condition = Some(condition);
         // A small pivot of S is beyond doubt where D makes up for it.
         if condition.is_nan() || condition * doubt > largest {
