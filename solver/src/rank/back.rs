@@ -21,14 +21,31 @@ pub(super) struct Back<'a, T: FactorScalar> {
 /// Working memory of one worker, grown as it is needed.
 #[derive(Default)]
 pub(super) struct BackScratch<T> {
-    /// The block, its rows one after the other.
+    /// The block, its rows one after the other, `w` entries each.
     x: Vec<T>,
+    w: usize,
     /// Rows that may have entries.
     touched: Vec<bool>,
     z: Vec<T>,
     panel: Vec<T>,
     /// Columns of a node beside its pivots that have entries, and their rows.
     others: Vec<(u32, u32)>,
+}
+
+impl<T: FactorScalar> BackScratch<T> {
+    /// The first `h` entries of vectors from number `first` of the block on, column by column.
+    pub fn copy(&self, first: usize, h: usize, out: &mut [T]) {
+        // A cache line of a row goes to as many columns.
+        const LINE: usize = 8;
+        for (k, columns) in out.chunks_mut(LINE * h).enumerate() {
+            let rows = self.x.chunks_exact(self.w).take(h);
+            let count = columns.len() / h;
+            for (i, row) in rows.enumerate() {
+                let from = &row[first + k * LINE..][..count];
+                (columns[i..].iter_mut().step_by(h).zip(from)).for_each(|(to, &x)| *to = x);
+            }
+        }
+    }
 }
 
 impl<T: FactorScalar> Back<'_, T> {
@@ -56,14 +73,8 @@ impl<T: FactorScalar> Back<'_, T> {
         component.nodes.iter().map(entries).sum::<usize>() as u64
     }
 
-    /// The vectors of dead pivots number `range` of a component, column by column: `out` has [`Self::height`] rows for the last of them.
-    pub fn solve(
-        &self,
-        component: &Component,
-        range: Range<usize>,
-        out: &mut [T],
-        scratch: &mut BackScratch<T>,
-    ) {
+    /// The vectors of dead pivots number `range` of a component, for [`BackScratch::copy`].
+    pub fn solve(&self, component: &Component, range: Range<usize>, scratch: &mut BackScratch<T>) {
         let w = range.len();
         let h = self.height(component, range.end - 1);
         let BackScratch { x, touched, .. } = scratch;
@@ -82,11 +93,7 @@ impl<T: FactorScalar> Back<'_, T> {
         for &node in component.nodes[..end].iter().rev() {
             self.node(component, node as usize, w, scratch);
         }
-        for (k, column) in out.chunks_exact_mut(h).enumerate() {
-            for (to, row) in column.iter_mut().zip(scratch.x.chunks_exact(w)) {
-                *to = row[k];
-            }
-        }
+        scratch.w = w;
     }
 
     /// The entries at the pivots of one node.
@@ -97,6 +104,7 @@ impl<T: FactorScalar> Back<'_, T> {
             z,
             panel,
             others,
+            ..
         } = scratch;
         let npiv = self.nodes.npiv(node);
         let first = self.reach.row[self.nodes.first(node) as usize] as usize;

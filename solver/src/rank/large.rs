@@ -19,18 +19,23 @@ use super::nodes::Nodes;
 use super::rework::{Asked, Block, Columns, Piece, Reduced, Reworked, Rows, divide, reduce};
 use crate::numeric::FactorScalar;
 use std::sync::{Mutex, OnceLock, PoisonError, RwLock};
-use treeqr_kernels::{MatMut, MatRef, Stair, deflate_apply, deflate_apply_scratch};
+use treeqr_kernels::{
+    MatMut, MatRef, Stair, deflate_apply, deflate_apply_scratch, deflate_factors,
+    deflate_factors_len,
+};
 use treeqr_runtime::{Handle, TaskContext, TaskFailure};
 
-/// Columns of a block column. A multiple of the kernel's panels.
-const WIDTH: usize = 128;
+/// Columns of a block column, multiples of the kernel's panels: of nodes with so many columns.
+const WIDTHS: [(usize, usize); 2] = [(1024, 128), (0, 64)];
 /// A node is large from so many columns on.
-const LARGE: usize = 512;
+const LARGE: usize = 256;
 
 /// The state of one large node.
 pub(super) struct Large<T> {
     pub node: usize,
     suspect: bool,
+    /// Columns of a block column.
+    width: usize,
     /// Block columns, and the handle of the first.
     pub count: usize,
     pub first: u32,
@@ -49,8 +54,11 @@ struct Setup<T> {
 struct Panel<T> {
     /// Rows that those before have.
     row: usize,
-    /// Reflectors so far, without its own.
     reduced: Reduced<T>,
+    /// The columns of its reflectors, counted in the block column.
+    live: Vec<u32>,
+    /// Their triangular factors, for all block columns on the right.
+    t: Vec<T>,
 }
 
 /// Whether a node is large.
@@ -65,10 +73,14 @@ fn lock<R>(mutex: &Mutex<R>) -> std::sync::MutexGuard<'_, R> {
 impl<T: FactorScalar> Large<T> {
     /// With block columns in the buffers from `first` on.
     pub fn new(work: &Work, first: u32) -> Self {
-        let count = (work.columns as usize).div_ceil(WIDTH);
+        let columns = work.columns as usize;
+        let fit = WIDTHS.iter().find(|(from, _)| columns >= *from);
+        let width = fit.expect("any number of columns").1;
+        let count = columns.div_ceil(width);
         Large {
             node: work.node as usize,
             suspect: work.suspect,
+            width,
             count,
             first,
             setup: RwLock::default(),
@@ -82,10 +94,10 @@ impl<T: FactorScalar> Large<T> {
     }
 
     /// Block column `k`. None where nothing is to be done.
-    fn columns(setup: &Setup<T>, k: usize, asked: Asked) -> Option<Columns> {
+    fn columns(&self, setup: &Setup<T>, k: usize, asked: Asked) -> Option<Columns> {
         let n = setup.block.shape().1;
-        let range = k * WIDTH..((k + 1) * WIDTH).min(n);
-        (k * WIDTH < n).then(|| setup.block.columns(range, asked.nrhs))
+        let range = k * self.width..((k + 1) * self.width).min(n);
+        (k * self.width < n).then(|| setup.block.columns(range, asked.nrhs))
     }
 
     /// Calls `work` where block column `k` has something to do.
@@ -97,7 +109,7 @@ impl<T: FactorScalar> Large<T> {
     ) -> Option<R> {
         let setup = self.setup.read().unwrap_or_else(PoisonError::into_inner);
         let setup = setup.as_ref()?;
-        Some(work(setup, Self::columns(setup, k, asked)?))
+        Some(work(setup, self.columns(setup, k, asked)?))
     }
 
     /// Takes the rows from below; gives those that go on.
@@ -140,7 +152,21 @@ impl<T: FactorScalar> Large<T> {
             };
             let mut columns = task.write::<T>(0);
             let reduced = reduce(&setup.block, &part, row, asked, &mut columns, scratch);
-            Panel { row, reduced }
+            let (m, n) = (part.rows, part.range.len());
+            let live = reduced.live.iter().map(|l| l - part.range.start as u32);
+            let live: Vec<u32> = live.collect();
+            let mut t = vec![T::zero(); deflate_factors_len(n)];
+            if j + 1 < self.count && !live.is_empty() {
+                let v = MatRef::new(&columns, m, n, m).submatrix(row, 0, m - row, n);
+                let stair = setup.block.stair_from(&part.range, row);
+                deflate_factors(v, Stair::Rows(&stair), &live, &reduced.tau, &mut t, scratch);
+            }
+            Panel {
+                row,
+                reduced,
+                live,
+                t,
+            }
         });
         if let Some(panel) = reduced {
             let first = self.panels[j].set(panel).is_ok();
@@ -156,12 +182,12 @@ impl<T: FactorScalar> Large<T> {
         scratch: &mut Vec<T>,
     ) {
         let done = self.with(k, asked, |setup, part| {
-            let Panel { row, reduced } = self.panels[j].get().expect("it is reduced");
-            let row = *row;
-            if reduced.live.is_empty() {
+            let panel = self.panels[j].get().expect("it is reduced");
+            let row = panel.row;
+            if panel.live.is_empty() {
                 return;
             }
-            let from = j * WIDTH..(j + 1) * WIDTH;
+            let from = j * self.width..(j + 1) * self.width;
             let (wide, n) = (part.range.len() + part.sides, from.len());
             // The reflectors reach no further below.
             let m = setup.block.columns(from.clone(), asked.nrhs).rows;
@@ -169,15 +195,13 @@ impl<T: FactorScalar> Large<T> {
             if scratch.len() < needed {
                 scratch.resize(needed, T::zero());
             }
-            let live: Vec<u32> = (reduced.live.iter())
-                .map(|l| l - from.start as u32)
-                .collect();
             let (v, mut c) = (task.read::<T>(0), task.write::<T>(1));
             deflate_apply(
                 MatRef::new(&v, m, n, m).submatrix(row, 0, m - row, n),
                 Stair::Rows(&setup.block.stair_from(&from, row)),
-                &live,
-                &reduced.tau,
+                &panel.live,
+                &panel.reduced.tau,
+                &panel.t,
                 MatMut::new(&mut c, part.rows, wide, part.rows).submatrix(row, 0, m - row, wide),
                 scratch,
             );
@@ -215,6 +239,6 @@ impl<T: FactorScalar> Large<T> {
             all.dropped2 += panel.reduced.dropped2;
         }
         let pieces = self.pieces.iter().filter_map(|piece| lock(piece).take());
-        Some(block.finish(nodes, all, (WIDTH, pieces.collect()), asked))
+        Some(block.finish(nodes, all, (self.width, pieces.collect()), asked))
     }
 }

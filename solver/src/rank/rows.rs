@@ -9,6 +9,11 @@ use treeqr_kernels::{Beta, MatMut, MatRef};
 /// Columns whose rows are done before the rows above take all of them at once: what strips of them take stays in the caches.
 const BLOCK: usize = 128;
 
+/// Rows of R that are copied before a product with many vectors.
+const CHUNK: usize = 64;
+/// So many vectors.
+const WIDE: usize = 32;
+
 /// Takes `values` times the entries `x` of a row from as many rows.
 pub(crate) fn take<T: FactorScalar>(rows: &mut [T], values: &[T], x: &[T]) {
     if let &[x] = x {
@@ -34,13 +39,25 @@ pub(crate) fn take_all<T: FactorScalar>(rows: &mut [T], r: &[T], ld: usize, x: &
         let columns = r.chunks(ld).zip(x.chunks_exact(w));
         return columns.for_each(|(column, x)| take(rows, &column[..to], x));
     }
-    T::gemm_transpose(
-        Beta::One,
-        MatMut::new(rows, w, to, w),
-        -T::one(),
-        MatRef::new(x, w, from, w),
-        MatRef::new(r, to, from, ld),
-    );
+    let x = MatRef::new(x, w, from, w);
+    if to <= CHUNK || w < WIDE {
+        let (z, r) = (MatMut::new(rows, w, to, w), MatRef::new(r, to, from, ld));
+        return T::gemm_transpose(Beta::One, z, -T::one(), x, r);
+    }
+    // The product takes a row of R after the other: with columns far apart every entry is waited for by itself.
+    let mut near: Vec<T> = Vec::with_capacity(CHUNK * from);
+    for (k, rows) in rows.chunks_mut(CHUNK * w).enumerate() {
+        let height = rows.len() / w;
+        near.clear();
+        for j in 0..from {
+            near.extend_from_slice(&r[j * ld + k * CHUNK..][..height]);
+        }
+        let (z, r) = (
+            MatMut::new(rows, w, height, w),
+            MatRef::new(&near, height, from, height),
+        );
+        T::gemm_transpose(Beta::One, z, -T::one(), x, r);
+    }
 }
 
 /// The entries of a row, over its pivot.

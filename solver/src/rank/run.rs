@@ -27,7 +27,7 @@ pub const RANK_CODELETS: [&str; 7] = [
     "deflate_end",
 ];
 /// Entries of R in the nodes that may change, from which on workers are asked for.
-const WORTH_ENTRIES: u64 = 500_000;
+const WORTH_ENTRIES: u64 = 200_000;
 
 /// What a matrix that lacks rank leaves besides the factors of the first pass.
 pub(crate) struct Deficiency<T> {
