@@ -164,21 +164,23 @@ impl<T: FactorScalar> Trapezoid<'_, T> {
             return;
         }
         let z = &mut z[rows.start * w..rows.end * w];
-        let known = (columns.start - b0) * w..(columns.end - b0) * w;
+        let known = |part: &Range<usize>| (part.start - b0) * w..(part.end - b0) * w;
         match &self.r {
             Source::Packed(_) => {
                 // They begin at other distances from each other.
                 let (height, end) = (rows.len(), scratch.len());
-                for j in columns {
+                for j in columns.clone() {
                     scratch.extend_from_slice(&self.column(j, rows.end)[rows.start..]);
                 }
                 let (x, r) = scratch.split_at(end);
-                take_all(z, r, height, &x[known], w);
+                take_all(z, r, height, &x[known(&columns)], w);
                 scratch.truncate(end);
             }
             Source::Blocks(r) => {
-                let (r, ld) = r.from(&columns, rows.start);
-                take_all(z, r, ld, &scratch[known], w);
+                for part in r.cut(columns, 0) {
+                    let (r, ld) = r.from(&part, rows.start);
+                    take_all(z, r, ld, &scratch[known(&part)], w);
+                }
             }
         }
     }
