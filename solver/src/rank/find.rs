@@ -20,6 +20,7 @@ use treeqr_runtime::Observer;
 
 /// The tolerance is raised up to so many times: from 1e-12 of the columns' norms, say, to 1e-4.
 const RAISES: u32 = 8;
+
 /// Finds the rank of `factors`, which are those of `a`.
 ///
 /// # Errors

@@ -1,9 +1,12 @@
 //! ||R^{-1}|| from below, by inverse iteration: whether R is singular to working precision, and whether it is far from that.
 //!
-//! Takes the two solves, with R^H and with R; knows no R. What R is read for takes the time, so two vectors go through it together. They
-//! have no structure, and are the same every time. One of n entries has about 1/sqrt(n) of itself in the direction of the smallest singular value;
-//! where one step sees sigma, it has missed a sigma_n less than sigma / f only with f^2 times less than that, and of both vectors. So a
-//! single step is enough where a value that is [`FAR`] times less changed nothing.
+//! Takes the two solves, with R^H and with R; knows no R. To read R is what takes the time, so two vectors go through it together. They
+//! have no structure, and are the same every time.
+//!
+//! With columns of norm 1, and c the part of a start vector in the direction of the smallest singular value s, one step finds at least c / s^2 of the
+//! norm 1 / s, or all of it where that is less. So for a step to miss it by [`FAR`] both vectors need c < s / FAR, where 1 / sqrt(n) is
+//! to be expected: at the smallest s that is still called well conditioned a few millionths. One step is enough where a norm FAR times as large
+//! would change nothing.
 
 use super::tolerance::is_well_conditioned;
 use crate::numeric::FactorScalar;
