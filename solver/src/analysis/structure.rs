@@ -63,7 +63,11 @@ impl Outline {
             by_first,
             columns,
             row,
-            supernodes: joined(start, &parent, &counts),
+            supernodes: joined(
+                supernodes::relaxed(&parent, &counts, &start),
+                &parent,
+                &counts,
+            ),
             flops,
             time_ns,
         }
@@ -101,7 +105,10 @@ fn joined(start: Vec<u32>, parent: &[u32], counts: &[u32]) -> Supernodes {
     };
     Supernodes {
         parent: start.windows(2).map(above).collect(),
-        width: start.windows(2).map(|b| counts[b[0] as usize]).collect(),
+        width: start
+            .windows(2)
+            .map(|b| counts[b[1] as usize - 1] + (b[1] - b[0]) - 1)
+            .collect(),
         start,
         owner: of,
     }
