@@ -132,10 +132,75 @@ pub fn deflate<T: KernelScalar>(
             stair,
         };
         let (left, right) = a.rb_mut().split_at_col_mut(c1);
-        panel.apply(left.rb(), right, r0, h, scratch);
+        panel.apply(left.rb(), right, r0, h, None, scratch);
     }
     out.rows = r;
     out
+}
+
+/// Elements of the factors of [`deflate_factors`] for n columns.
+pub fn deflate_factors_len(n: usize) -> usize {
+    n.div_ceil(WIDTH) * WIDTH * WIDTH
+}
+
+/// The triangular factors of the panels that [`deflate`] has reduced, for any number of [`deflate_apply`].
+///
+/// | argument | size | on entry | on exit |
+/// | --- | --- | --- | --- |
+/// | `v` | m x n | as `deflate` has left its columns | |
+/// | `stair` | n | that of `deflate` | |
+/// | `live`, `tau` | [`Deflated::rows`] | as `deflate` has left them | |
+/// | `t` | [`deflate_factors_len`] | anything | the factors |
+/// | `scratch` | [`deflate_scratch`] | anything | anything |
+///
+/// # Panics
+/// When the shapes or the staircase don't fit, or the scratch is too small.
+pub fn deflate_factors<T: KernelScalar>(
+    v: MatRef<T>,
+    stair: Stair,
+    live: &[u32],
+    tau: &[T],
+    t: &mut [T],
+    scratch: &mut [T],
+) {
+    let m = v.nrows();
+    let blocks = t.chunks_exact_mut(WIDTH * WIDTH);
+    for ((r0, h, panel), t) in panels((m, v.ncols()), stair, live, tau).zip(blocks) {
+        if panel.is_tall(r0, h) {
+            let (own, scratch) = scratch.split_at_mut((h - r0) * live.len().min(WIDTH));
+            panel.factor(panel.explicit(v, r0, h, own), t, scratch);
+        }
+    }
+}
+
+/// The panels of columns that [`deflate`] has reduced: the row of the first head of each, the row behind its last, and itself.
+fn panels<'a, T: Copy>(
+    (m, n): (usize, usize),
+    stair: Stair<'a>,
+    live: &'a [u32],
+    tau: &'a [T],
+) -> impl Iterator<Item = (usize, usize, Panel<'a, T>)> {
+    stair.check(m, n);
+    assert!(
+        live.len() == tau.len() && live.len() <= m.min(n),
+        "deflate: {} columns and {} taus of {m} x {n}",
+        live.len(),
+        tau.len()
+    );
+    let mut r0 = 0;
+    (0..n).step_by(WIDTH).map(move |c0| {
+        let c1 = (c0 + WIDTH).min(n);
+        let r = r0 + live[r0..].partition_point(|&j| (j as usize) < c1);
+        let h = stair.rows(c1 - 1, m).max(r);
+        let panel = Panel {
+            live: &live[r0..r],
+            tau: &tau[r0..r],
+            stair,
+        };
+        let first = r0;
+        r0 = r;
+        (first, h, panel)
+    })
 }
 
 /// Elements of scratch for [`deflate_apply`] with n columns that were reduced, on m x c.
@@ -150,6 +215,7 @@ pub fn deflate_apply_scratch<T: KernelScalar>(m: usize, n: usize, c: usize) -> u
 /// | `v` | m x n | as `deflate` has left its columns | |
 /// | `stair` | n | that of `deflate` | |
 /// | `live`, `tau` | [`Deflated::rows`] | as `deflate` has left them | |
+/// | `t` | [`deflate_factors_len`] | from [`deflate_factors`] | |
 /// | `c` | m x c | C | Q^H C |
 /// | `scratch` | [`deflate_apply_scratch`] | anything | anything |
 ///
@@ -163,30 +229,20 @@ pub fn deflate_apply<T: KernelScalar>(
     stair: Stair,
     live: &[u32],
     tau: &[T],
+    t: &[T],
     mut c: MatMut<T>,
     scratch: &mut [T],
 ) {
     let (m, n) = (v.nrows(), v.ncols());
-    stair.check(m, n);
     assert!(
-        c.nrows() == m && live.len() == tau.len() && live.len() <= m.min(n),
-        "deflate_apply: {} and {} of {m} x {n} on {} rows",
-        live.len(),
-        tau.len(),
+        c.nrows() == m && t.len() == deflate_factors_len(n),
+        "deflate_apply: {m} x {n} with {} factors on {} rows",
+        t.len(),
         c.nrows()
     );
-    let mut r0 = 0;
-    for c0 in (0..n).step_by(WIDTH) {
-        let c1 = (c0 + WIDTH).min(n);
-        let r = r0 + live[r0..].partition_point(|&j| (j as usize) < c1);
-        let h = stair.rows(c1 - 1, m).max(r);
-        let panel = Panel {
-            live: &live[r0..r],
-            tau: &tau[r0..r],
-            stair,
-        };
-        panel.apply(v, c.rb_mut(), r0, h, scratch);
-        r0 = r;
+    let blocks = t.chunks_exact(WIDTH * WIDTH);
+    for ((r0, h, panel), t) in panels((m, n), stair, live, tau).zip(blocks) {
+        panel.apply(v, c.rb_mut(), r0, h, Some(t), scratch);
     }
 }
 
@@ -242,44 +298,43 @@ struct Panel<'a, T> {
 }
 
 impl<T: KernelScalar> Panel<'_, T> {
-    /// Q^H on the columns `right`; `left` has the reflectors. The head of the first is in row `r0`, the last reaches row `h` - 1.
-    fn apply(&self, left: MatRef<T>, right: MatMut<T>, r0: usize, h: usize, scratch: &mut [T]) {
-        let (m, cols) = (right.nrows(), right.ncols());
-        let k = self.live.len();
-        if cols == 0 || self.tau.iter().all(|&t| t == T::zero()) {
-            return;
-        }
-        let end = |i: usize| self.stair.rows(self.live[i] as usize, m);
-        if h - r0 < k + TALL {
-            // By columns: what all of the reflectors change of one stays in the nearest cache.
-            let mut right = right;
-            for c in 0..cols {
-                for (i, &tau) in self.tau.iter().enumerate().filter(|t| *t.1 != T::zero()) {
-                    let r = r0 + i;
-                    let v = &left.col(self.live[i] as usize)[r + 1..end(i)];
-                    let c = right.rb_mut().submatrix(r, c, v.len() + 1, 1);
-                    let tau = tau.conj();
-                    arch().dispatch(One { v, tau, c });
-                }
-            }
-            return;
-        }
-        let rows = h - r0;
-        let (v, scratch) = scratch.split_at_mut(rows * k);
-        let (gram, scratch) = scratch.split_at_mut(k * k);
-        let (t, scratch) = scratch.split_at_mut(k * k);
-        let mut v = MatMut::new(v, rows, k, rows);
+    /// Whether matrix products apply it, from row `r0` to row `h`.
+    fn is_tall(&self, r0: usize, h: usize) -> bool {
+        h - r0 >= self.live.len() + TALL
+    }
+
+    /// Row behind the last of reflector i, of `m`.
+    fn end(&self, i: usize, m: usize) -> usize {
+        self.stair.rows(self.live[i] as usize, m)
+    }
+
+    /// V with its unit diagonal and its zeros, from row `r0` to row `h`, in `out`.
+    fn explicit<'v>(
+        &self,
+        left: MatRef<T>,
+        r0: usize,
+        h: usize,
+        out: &'v mut [T],
+    ) -> MatRef<'v, T> {
+        let (rows, k, m) = (h - r0, self.live.len(), left.nrows());
+        let mut v = MatMut::new(out, rows, k, rows);
         for i in 0..k {
             let to = v.col_mut(i);
-            let tail = &left.col(self.live[i] as usize)[r0 + i + 1..end(i).max(r0 + i + 1)];
+            let tail = &left.col(self.live[i] as usize)[r0 + i + 1..self.end(i, m).max(r0 + i + 1)];
             to[..i].fill(T::zero());
             to[i] = T::one();
             to[i + 1..=i + tail.len()].copy_from_slice(tail);
             to[i + 1 + tail.len()..].fill(T::zero());
         }
-        let mut gram = MatMut::new(gram, k, k, k);
-        T::gemm_adjoint(crate::Beta::Zero, gram.rb_mut(), T::one(), v.rb(), v.rb());
-        let mut t = MatMut::new(t, k, k, k);
+        MatRef::new(out, rows, k, rows)
+    }
+
+    /// T of the compact WY form, in the first k x k of `t`.
+    fn factor(&self, v: MatRef<T>, t: &mut [T], scratch: &mut [T]) {
+        let k = self.live.len();
+        let mut gram = MatMut::new(scratch, k, k, k.max(1));
+        T::gemm_adjoint(crate::Beta::Zero, gram.rb_mut(), T::one(), v, v);
+        let mut t = MatMut::new(t, k, k, k.max(1));
         for j in 0..k {
             // T(0..j, j) = -tau T(0..j, 0..j) (V^H v_j)
             for i in 0..j {
@@ -291,8 +346,53 @@ impl<T: KernelScalar> Panel<'_, T> {
                 t.set(i, j, T::zero());
             }
         }
+    }
+
+    /// Q^H on the columns `right`; `left` has the reflectors. The head of the first is in row `r0`, the last reaches row `h` - 1. `t`
+    /// is what [`Self::factor`] gives, where that is known.
+    fn apply(
+        &self,
+        left: MatRef<T>,
+        right: MatMut<T>,
+        r0: usize,
+        h: usize,
+        t: Option<&[T]>,
+        scratch: &mut [T],
+    ) {
+        let (m, cols) = (right.nrows(), right.ncols());
+        let k = self.live.len();
+        if cols == 0 || self.tau.iter().all(|&t| t == T::zero()) {
+            return;
+        }
+        if !self.is_tall(r0, h) {
+            // By columns: what all of the reflectors change of one stays in the nearest cache.
+            let mut right = right;
+            for c in 0..cols {
+                for (i, &tau) in self.tau.iter().enumerate().filter(|t| *t.1 != T::zero()) {
+                    let r = r0 + i;
+                    let v = &left.col(self.live[i] as usize)[r + 1..self.end(i, m)];
+                    let c = right.rb_mut().submatrix(r, c, v.len() + 1, 1);
+                    let tau = tau.conj();
+                    arch().dispatch(One { v, tau, c });
+                }
+            }
+            return;
+        }
+        let rows = h - r0;
+        let (v, scratch) = scratch.split_at_mut(rows * k);
+        let (gram, scratch) = scratch.split_at_mut(k * k);
+        let (own, scratch) = scratch.split_at_mut(k * k);
+        let v = self.explicit(left, r0, h, v);
+        let t = match t {
+            Some(t) => t,
+            None => {
+                self.factor(v, own, gram);
+                own
+            }
+        };
+        let t = MatRef::new(t, k, k, k);
         let right = right.submatrix(r0, 0, rows, cols);
         let rows = right.nrows();
-        apply(Op::ConjTrans, v.rb(), rows, t.rb(), None, right, scratch);
+        apply(Op::ConjTrans, v, rows, t, None, right, scratch);
     }
 }

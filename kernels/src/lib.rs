@@ -67,7 +67,10 @@ mod view;
 
 pub use block::Op;
 pub use copies::{copy_upper, copy_v};
-pub use deflate::{Deflated, deflate, deflate_apply, deflate_apply_scratch, deflate_scratch};
+pub use deflate::{
+    Deflated, deflate, deflate_apply, deflate_apply_scratch, deflate_factors, deflate_factors_len,
+    deflate_scratch,
+};
 pub use flops::{
     apply_packed_flops, deflate_flops, front_qr_flops, gemqrt_flops, geqrt_flops, tpmqrt_flops,
     tpqrt_flops,

@@ -125,8 +125,10 @@ fn in_blocks<T: KernelScalar>(
         t.truncate(found.rows);
         let beside = cols - c0 - w;
         let right = right.submatrix(row, 0, rows, beside);
+        let mut factors = vec![nan(); deflate_factors_len(w)];
+        deflate_factors(panel.rb(), stair, &l, &t, &mut factors, &mut scratch);
         let mut scratch = vec![nan(); deflate_apply_scratch::<T>(rows, w, beside)];
-        deflate_apply(panel.rb(), stair, &l, &t, right, &mut scratch);
+        deflate_apply(panel.rb(), stair, &l, &t, &factors, right, &mut scratch);
         live.extend(l.iter().map(|j| j + c0 as u32));
         tau.extend(t);
         sum.pivots += found.pivots;

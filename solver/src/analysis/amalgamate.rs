@@ -5,6 +5,10 @@
 //! copies and larger products against flops on the zeros that it adds. Ashcraft & Grimes (1989) relax by zeros alone;
 //! here the exact flops on the staircase and the size of the fronts decide. The model's coefficients are fixed, so that
 //! the result does not depend on the machine.
+//!
+//! Along a chain every merge would save a copy, though a cut is needed only somewhere: what merges below cost in flops is therefore owed, and counts
+//! against the next one. So a chain is cut where the zeros within a front cost as much as a cut, as lots are sized (F. Harris, "How many parts to make
+//! at once", 1913).
 
 use super::fronts::RawFront;
 
@@ -22,8 +26,17 @@ mod model {
     pub const HALF_RATE_WIDTH: f64 = 64.0;
 }
 
-/// Time of a front with `m` rows, the staircase `stair` and a contribution block of `cb` entries, in ns.
-fn front_ns(m: u32, stair: impl ExactSizeIterator<Item = u32>, cb: f64) -> f64 {
+/// What a front costs by the model.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Cost {
+    pub time_ns: f64,
+    flops: f64,
+    /// At which they are done, in flops per ns.
+    rate: f64,
+}
+
+/// A front with `m` rows, the staircase `stair` and a contribution block of `cb` entries.
+fn cost(m: u32, stair: impl ExactSizeIterator<Item = u32>, cb: f64) -> Cost {
     let n = stair.len() as u32;
     let k = m.min(n);
     let mut entries = 0.0;
@@ -34,13 +47,22 @@ fn front_ns(m: u32, stair: impl ExactSizeIterator<Item = u32>, cb: f64) -> f64 {
             quarter_flops += f64::from(s - j) * f64::from(n - j);
         }
     }
-    model_ns(4.0 * quarter_flops, f64::from(k), entries, cb)
+    let (flops, k) = (4.0 * quarter_flops, f64::from(k));
+    Cost {
+        time_ns: model_ns(flops, k, entries, cb),
+        flops,
+        rate: rate(k),
+    }
 }
 
 /// The model: a front with so many flops, `k` reflectors, entries, and entries of a contribution block.
 pub(super) fn model_ns(flops: f64, k: f64, entries: f64, copied: f64) -> f64 {
-    let rate = (model::RATE * k / (k + model::HALF_RATE_WIDTH)).max(0.5);
-    model::PER_FRONT + model::PER_ENTRY * entries + flops / rate + model::PER_COPIED * copied
+    model::PER_FRONT + model::PER_ENTRY * entries + flops / rate(k) + model::PER_COPIED * copied
+}
+
+/// Flops per ns with `k` reflectors.
+fn rate(k: f64) -> f64 {
+    (model::RATE * k / (k + model::HALF_RATE_WIDTH)).max(0.5)
 }
 
 fn contribution_entries(front: &RawFront) -> f64 {
@@ -48,9 +70,9 @@ fn contribution_entries(front: &RawFront) -> f64 {
     rows * (front.cols.len() as f64 - f64::from(front.npiv)) - 0.5 * rows * rows
 }
 
-/// Time of a front by itself.
-pub(crate) fn time_ns(front: &RawFront) -> f64 {
-    front_ns(
+/// What a front costs by itself.
+pub(crate) fn cost_of(front: &RawFront) -> Cost {
+    cost(
         front.m,
         front.stair.iter().copied(),
         contribution_entries(front),
@@ -80,7 +102,7 @@ pub(crate) fn try_merge(
         .map(|(&s, j): (&u32, u32)| f64::from(s.saturating_sub(j)))
         .sum();
     let at_least = 4.0 * pivot_rows * longer / model::RATE;
-    if at_least > child.time_ns {
+    if at_least + child.debt_ns > child.cost.time_ns {
         return false;
     }
 
@@ -113,7 +135,7 @@ pub(crate) fn try_merge(
     let cb_rows = m.min(total as u32).saturating_sub(pivots);
     let rows = f64::from(cb_rows);
     let cb = rows * (total as f64 - f64::from(pivots)) - 0.5 * rows * rows;
-    let merged = front_ns(
+    let merged = cost(
         m,
         Sized {
             iter: all,
@@ -121,9 +143,13 @@ pub(crate) fn try_merge(
         },
         cb,
     );
-    if merged > parent.time_ns + child.time_ns {
+    if merged.time_ns + child.debt_ns > parent.cost.time_ns + child.cost.time_ns {
         return false;
     }
+    let more = merged.flops - parent.cost.flops - child.cost.flops;
+    parent.debt_ns = parent
+        .debt_ns
+        .max(child.debt_ns + more.max(0.0) / merged.rate);
 
     parent.cols.splice(0..0, child.cols[..npiv].iter().copied());
     parent.stair.clear();
@@ -133,7 +159,7 @@ pub(crate) fn try_merge(
     parent.m = m;
     parent.cb_rows = cb_rows;
     parent.own_rows.append(&mut child.own_rows);
-    parent.time_ns = merged;
+    parent.cost = merged;
     true
 }
 

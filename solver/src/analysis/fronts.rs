@@ -18,7 +18,7 @@
 //! The tree is the row-merge tree (George & Ng 1987): a front's parent is where the first row of its contribution block
 //! starts, which the column elimination tree predicts but may place lower. A front that leaves no row has no parent.
 
-use super::amalgamate::{Merging, time_ns, try_merge};
+use super::amalgamate::{Cost, Merging, cost_of, try_merge};
 use super::counts::RowsByFirst;
 use super::union::Union;
 use std::ops::Range;
@@ -38,8 +38,10 @@ pub(crate) struct RawFront {
     pub cb_rows: u32,
     pub parent: Option<u32>,
     pub children: Vec<u32>,
-    /// Time by the model of the amalgamation, in ns.
-    pub time_ns: f64,
+    /// By the model of the amalgamation.
+    pub cost: Cost,
+    /// Time for flops that were not there before descendants were merged, along the path with most of it.
+    pub debt_ns: f64,
 }
 
 impl RawFront {
@@ -153,9 +155,10 @@ impl<'a, F: Fn(u32) -> &'a [u32]> Maker<'a, F> {
             cb_rows: m.min(n as u32).saturating_sub(npiv as u32),
             parent: None,
             children,
-            time_ns: 0.0,
+            cost: Cost::default(),
+            debt_ns: 0.0,
         };
-        front.time_ns = time_ns(&front);
+        front.cost = cost_of(&front);
         front
     }
 

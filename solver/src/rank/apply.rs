@@ -3,115 +3,112 @@
 //! Takes vectors in elimination order or in the numbering of W, a right-hand side after the other. Entries at dead pivots belong to no
 //! row of R: R's inverse neither reads nor writes them, and Q^H leaves there what is part of the residual.
 
+use super::blocks::STRIP;
 use super::nodes::Nodes;
-use super::packed::View;
 use super::rework::Reworked;
 use super::run::Deficiency;
 use crate::numeric::{FactorScalar, Factors};
-use std::slice::from_mut;
+use std::ops::Range;
 use treeqr_kernels::{MatMut, MatRef, Op, Stair, apply_packed, gemv, gemv_adjoint};
 use treeqr_matrices::{RealScalar, Scalar};
+use treeqr_runtime::DataStore;
 
 /// Vectors that go through R together: R is read once for them, and they stay in the caches.
 const AT_ONCE: usize = 16;
 
 impl<T: FactorScalar> Reworked<T> {
     /// |R_kk| of the live pivots.
-    pub fn diagonal(&self) -> impl Iterator<Item = f64> {
-        let (mut row, mut at) = (0, 0);
-        let r = self.r.view();
-        (0..self.npiv).filter_map(move |j| {
-            let is_live = self.is_live(j, row);
-            row += usize::from(is_live);
-            at += row;
-            is_live.then(|| Scalar::abs(r.column(j, at - 1, 1)[0]).to_f64())
-        })
-    }
-
-    /// Whether column `j` has row `row` of R for its own.
-    fn is_live(&self, j: usize, row: usize) -> bool {
-        self.live.get(row).is_some_and(|&l| l as usize == j)
+    pub fn diagonal<'a>(&'a self, store: &'a DataStore) -> impl Iterator<Item = f64> + 'a {
+        let r = self.view(store);
+        let live = self.live.iter().enumerate();
+        live.map(move |(row, &j)| Scalar::abs(r.column(j as usize, row + 1)[row]).to_f64())
     }
 
     /// R x = c: `c` of the live pivots becomes x of these, for several vectors one after the other. `x(j, k)` is that of column j beside
     /// the pivots in vector k. Each column of R is read once for all of them.
-    fn solve(&self, c: &mut [T], x: impl Fn(usize, usize) -> T) {
+    fn solve(&self, store: &DataStore, c: &mut [T], x: impl Fn(usize, usize) -> T) {
         let live = self.live.len();
         if live == 0 {
             return;
         }
         let (n, w) = (self.cols.len(), c.len() / live);
-        let r = self.r.view();
-        let beside: Vec<T> = (0..w)
-            .flat_map(|k| (self.npiv..n).map(move |j| (j, k)))
-            .map(|(j, k)| x(j, k))
-            .collect();
-        let first = self.r.len() - (n - self.npiv) * live;
-        for (j, columns) in self.beside(&r, first) {
-            let count = columns.ncols();
-            let x = MatRef::new(&beside, n - self.npiv, w, n - self.npiv);
-            let x = x.submatrix(j - self.npiv, 0, count, w);
-            gemv(columns, x, MatMut::new(c, live, w, live));
+        let r = self.view(store);
+        let mut known = Vec::new();
+        for columns in r.cut(self.npiv..n, 0) {
+            known.clear();
+            known.extend(
+                (0..w)
+                    .flat_map(|k| columns.clone().map(move |j| (j, k)))
+                    .map(|(j, k)| x(j, k)),
+            );
+            let x = MatRef::new(&known, columns.len(), w, columns.len());
+            gemv(r.part(&columns, live), x, MatMut::new(c, live, w, live));
         }
-        let (mut rows, mut at) = (live, first);
-        for j in (0..self.npiv).rev() {
-            at -= rows;
-            let column = r.column(j, at, rows);
-            if !(rows > 0 && self.is_live(j, rows - 1)) {
-                continue;
+        let strips: Vec<_> = r.cut(0..self.npiv, STRIP).collect();
+        for columns in strips.into_iter().rev() {
+            let (top, count) = (self.before(columns.start), columns.len());
+            let mut row = self.before(columns.end);
+            if row == 0 {
+                break;
             }
-            rows -= 1;
-            for c in c.chunks_exact_mut(live) {
-                c[rows] /= column[rows];
-                let value = c[rows];
-                for (c, &r) in c.iter_mut().zip(&column[..rows]) {
-                    *c -= r * value;
+            // Zero in the dead columns.
+            known.clear();
+            known.resize(count * w, T::zero());
+            for j in columns.clone().rev() {
+                if row == top || !self.is_live(j, row - 1) {
+                    continue;
+                }
+                row -= 1;
+                let column = r.column(j, row + 1);
+                for (k, c) in c.chunks_exact_mut(live).enumerate() {
+                    c[row] /= column[row];
+                    let value = c[row];
+                    known[k * count + j - columns.start] = value;
+                    for (c, &r) in c[top..row].iter_mut().zip(&column[top..]) {
+                        *c -= r * value;
+                    }
                 }
             }
+            let x = MatRef::new(&known, count, w, count);
+            let above = MatMut::new(c, live, w, live).submatrix(0, 0, top, w);
+            gemv(r.part(&columns, top), x, above);
         }
     }
 
-    /// R^H y = c: y of the live rows, with `c` of all columns, from which what R^H y makes of it is taken.
-    fn solve_adjoint(&self, c: &mut [T], y: &mut [T]) {
-        let (mut rows, mut at) = (0, 0);
-        let r = self.r.view();
-        let (pivots, others) = c.split_at_mut(self.npiv);
-        for (j, c) in pivots.iter_mut().enumerate() {
-            let own = self.is_live(j, rows);
-            let column = r.column(j, at, rows + usize::from(own));
-            at += column.len();
-            let known = MatRef::new(&*y, rows, 1, rows.max(1));
-            let product = MatRef::new(column, rows, 1, rows.max(1));
-            gemv_adjoint(product, known, MatMut::new(from_mut(c), 1, 1, 1));
-            if own {
-                y[rows] = *c / column[rows].conj();
-                rows += 1;
+    /// R^H y = c: y of the live rows, with `c` of all columns, from which what R^H y makes of it is taken; for several vectors one after
+    /// the other.
+    fn solve_adjoint(&self, store: &DataStore, c: &mut [T], y: &mut [T], w: usize) {
+        let (n, live) = (self.cols.len(), self.live.len());
+        if live == 0 {
+            return;
+        }
+        let r = self.view(store);
+        let take = |columns: &Range<usize>, rows: usize, c: &mut [T], y: &[T]| {
+            let y = MatRef::new(y, live, w, live).submatrix(0, 0, rows, w);
+            let c = MatMut::new(c, n, w, n).submatrix(columns.start, 0, columns.len(), w);
+            gemv_adjoint(r.part(columns, rows), y, c);
+        };
+        for columns in r.cut(0..self.npiv, STRIP) {
+            let top = self.before(columns.start);
+            take(&columns, top, c, y);
+            let mut row = top;
+            for j in columns {
+                let own = self.is_live(j, row);
+                let column = r.column(j, row + usize::from(own));
+                for (c, y) in c.chunks_exact_mut(n).zip(y.chunks_exact_mut(live)) {
+                    for (&r, &y) in column[top..row].iter().zip(&y[top..row]) {
+                        c[j] -= r.conj() * y;
+                    }
+                    if own {
+                        y[row] = c[j] / column[row].conj();
+                    }
+                }
+                row += usize::from(own);
             }
         }
-        for (j, columns) in self.beside(&r, at) {
-            let (rows, count) = (columns.nrows(), columns.ncols());
-            let y = MatRef::new(&*y, rows, 1, rows.max(1));
-            let c = &mut others[j - self.npiv..][..count];
-            gemv_adjoint(columns, y, MatMut::new(c, count, 1, count));
+        for columns in r.cut(self.npiv..n, 0) {
+            take(&columns, live, c, y);
         }
-    }
-
-    /// The columns beside the pivots, from entry `at` on, as many together as lie together: the number of the first, and all.
-    fn beside<'v>(
-        &self,
-        r: &'v View<'v, T>,
-        mut at: usize,
-    ) -> impl Iterator<Item = (usize, MatRef<'v, T>)> {
-        let (mut j, n, live) = (self.npiv, self.cols.len(), self.live.len());
-        std::iter::from_fn(move || {
-            if j == n {
-                return None;
-            }
-            let (count, columns) = r.columns(j, n, at, live);
-            let first = j;
-            (j, at) = (j + count, at + columns.len());
-            Some((first, MatRef::new(columns, live, count, live.max(1))))
-        })
     }
 }
 
@@ -200,7 +197,9 @@ impl<T: FactorScalar> Deficiency<T> {
                 for c in c.chunks_exact(n) {
                     part.extend(node.live.iter().map(|&j| c[first + j as usize]));
                 }
-                node.solve(&mut part, |j, k| out[k * n + node.cols[j] as usize]);
+                node.solve(&self.store, &mut part, |j, k| {
+                    out[k * n + node.cols[j] as usize]
+                });
                 let parts = part.chunks_exact(node.live.len().max(1));
                 for (x, part) in out.chunks_exact_mut(n).zip(parts) {
                     for (&j, &value) in node.live.iter().zip(part) {
@@ -235,6 +234,14 @@ impl<T: FactorScalar> Deficiency<T> {
         let n = self.order.len();
         let mut c = c.to_vec();
         let mut out = vec![T::zero(); n * nrhs];
+        let blocks = c.chunks_mut(AT_ONCE * n).zip(out.chunks_mut(AT_ONCE * n));
+        blocks.for_each(|(c, y)| self.solve_adjoint_block(nodes, c, y));
+        out
+    }
+
+    fn solve_adjoint_block(&self, nodes: &Nodes<'_, T>, c: &mut [T], out: &mut [T]) {
+        let n = self.order.len();
+        let w = c.len() / n;
         let (mut part, mut own, mut values) = (Vec::new(), Vec::new(), Vec::new());
         for node in 0..nodes.len() {
             let first = nodes.first(node) as usize;
@@ -246,26 +253,33 @@ impl<T: FactorScalar> Deficiency<T> {
                     &own
                 }
             };
-            for (c, y) in c.chunks_exact_mut(n).zip(out.chunks_exact_mut(n)) {
-                part.clear();
+            part.clear();
+            for c in c.chunks_exact(n) {
                 part.extend(cols.iter().map(|&j| c[j as usize]));
-                if let Some(node) = reworked {
-                    values.clear();
-                    values.resize(node.live.len(), T::zero());
-                    node.solve_adjoint(&mut part, &mut values);
-                    for (&j, &value) in node.live.iter().zip(&values) {
+            }
+            if let Some(node) = reworked {
+                values.clear();
+                values.resize(node.live.len() * w, T::zero());
+                node.solve_adjoint(&self.store, &mut part, &mut values, w);
+                let values = values.chunks_exact(node.live.len().max(1));
+                for (y, values) in out.chunks_exact_mut(n).zip(values) {
+                    for (&j, &value) in node.live.iter().zip(values) {
                         y[first + j as usize] = value;
                     }
-                } else {
-                    nodes.solve_adjoint(node, &mut part);
-                    y[first..first + nodes.npiv(node)].copy_from_slice(&part[..nodes.npiv(node)]);
                 }
-                for (&j, &value) in cols.iter().zip(&part) {
+            } else {
+                nodes.solve_adjoint(node, cols.len(), &mut part);
+                let npiv = nodes.npiv(node);
+                for (y, part) in out.chunks_exact_mut(n).zip(part.chunks_exact(cols.len())) {
+                    y[first..first + npiv].copy_from_slice(&part[..npiv]);
+                }
+            }
+            for (c, part) in c.chunks_exact_mut(n).zip(part.chunks_exact(cols.len())) {
+                for (&j, &value) in cols.iter().zip(part) {
                     c[j as usize] = value;
                 }
             }
         }
-        out
     }
 
     /// Q^H b of the right-hand sides of the factorization.

@@ -3,10 +3,9 @@
 //! Takes the nodes and a component; gives a block of its vectors. Only nodes that they reach are looked at.
 
 use super::nodes::Nodes;
-use super::packed::View;
 use super::reach::{Component, NONE, Reach};
 use super::rework::Reworked;
-use super::rows::{Live, Trapezoid, divide, take, take_all};
+use super::rows::{Live, Source, Trapezoid, divide, take, take_all};
 use super::run::Deficiency;
 use crate::numeric::{FactorScalar, RBlock};
 use crate::solve::solve_tiles;
@@ -22,14 +21,31 @@ pub(super) struct Back<'a, T: FactorScalar> {
 /// Working memory of one worker, grown as it is needed.
 #[derive(Default)]
 pub(super) struct BackScratch<T> {
-    /// The block, its rows one after the other.
+    /// The block, its rows one after the other, `w` entries each.
     x: Vec<T>,
+    w: usize,
     /// Rows that may have entries.
     touched: Vec<bool>,
     z: Vec<T>,
     panel: Vec<T>,
     /// Columns of a node beside its pivots that have entries, and their rows.
     others: Vec<(u32, u32)>,
+}
+
+impl<T: FactorScalar> BackScratch<T> {
+    /// The first `h` entries of vectors from number `first` of the block on, column by column.
+    pub fn copy(&self, first: usize, h: usize, out: &mut [T]) {
+        // A cache line of a row goes to as many columns.
+        const LINE: usize = 8;
+        for (k, columns) in out.chunks_mut(LINE * h).enumerate() {
+            let rows = self.x.chunks_exact(self.w).take(h);
+            let count = columns.len() / h;
+            for (i, row) in rows.enumerate() {
+                let from = &row[first + k * LINE..][..count];
+                (columns[i..].iter_mut().step_by(h).zip(from)).for_each(|(to, &x)| *to = x);
+            }
+        }
+    }
 }
 
 impl<T: FactorScalar> Back<'_, T> {
@@ -44,7 +60,7 @@ impl<T: FactorScalar> Back<'_, T> {
         let entries = |&node: &u32| {
             let node = node as usize;
             match &self.deficiency.nodes[node] {
-                Some(done) => done.r.len(),
+                Some(done) => done.entries(),
                 None => match self.nodes.front_r(node) {
                     None => 1,
                     Some(_) => {
@@ -57,14 +73,8 @@ impl<T: FactorScalar> Back<'_, T> {
         component.nodes.iter().map(entries).sum::<usize>() as u64
     }
 
-    /// The vectors of dead pivots number `range` of a component, column by column: `out` has [`Self::height`] rows for the last of them.
-    pub fn solve(
-        &self,
-        component: &Component,
-        range: Range<usize>,
-        out: &mut [T],
-        scratch: &mut BackScratch<T>,
-    ) {
+    /// The vectors of dead pivots number `range` of a component, for [`BackScratch::copy`].
+    pub fn solve(&self, component: &Component, range: Range<usize>, scratch: &mut BackScratch<T>) {
         let w = range.len();
         let h = self.height(component, range.end - 1);
         let BackScratch { x, touched, .. } = scratch;
@@ -83,11 +93,7 @@ impl<T: FactorScalar> Back<'_, T> {
         for &node in component.nodes[..end].iter().rev() {
             self.node(component, node as usize, w, scratch);
         }
-        for (k, column) in out.chunks_exact_mut(h).enumerate() {
-            for (to, row) in column.iter_mut().zip(scratch.x.chunks_exact(w)) {
-                *to = row[k];
-            }
-        }
+        scratch.w = w;
     }
 
     /// The entries at the pivots of one node.
@@ -98,6 +104,7 @@ impl<T: FactorScalar> Back<'_, T> {
             z,
             panel,
             others,
+            ..
         } = scratch;
         let npiv = self.nodes.npiv(node);
         let first = self.reach.row[self.nodes.first(node) as usize] as usize;
@@ -133,7 +140,7 @@ impl<T: FactorScalar> Back<'_, T> {
                     let (triangle, beside) = data.split_at(npiv * (npiv + 1) / 2);
                     beyond.take_from(pivots, beside, npiv, others, npiv..n, z);
                     let triangle = Trapezoid {
-                        r: View::Slice(triangle),
+                        r: Source::Packed(triangle),
                         live: Live::All,
                     };
                     triangle.solve(npiv, w, pivots, |_, _| (), panel);
@@ -179,21 +186,19 @@ impl<T: FactorScalar> Back<'_, T> {
         let live = done.live.partition_point(|&l| (l as usize) < top);
         let own = &done.live[..live];
         let mut part = vec![T::zero(); live * w];
-        let (r, view) = (&done.r, done.r.view());
+        let view = done.view(&self.deficiency.store);
         if !others.is_empty() {
             let all = Rows { x, first: 0, w };
-            let ld = done.live.len();
-            let mut at = r.len() - (n - done.npiv) * ld;
-            let (mut j, mut rest) = (done.npiv, others);
-            while j < n {
-                let (count, columns) = view.columns(j, n, at, ld);
-                let end = rest.partition_point(|other| (other.0 as usize) < j + count);
-                all.take_from(&mut part, columns, ld, &rest[..end], j..j + count, z);
-                (rest, j, at) = (&rest[end..], j + count, at + columns.len());
+            let mut rest = others;
+            for columns in view.cut(done.npiv..n, 0) {
+                let end = rest.partition_point(|other| (other.0 as usize) < columns.end);
+                let (r, ld) = view.from(&columns, 0);
+                all.take_from(&mut part, r, ld, &rest[..end], columns, z);
+                rest = &rest[end..];
             }
         }
         let trapezoid = Trapezoid {
-            r: view,
+            r: Source::Blocks(view),
             live: Live::These(own),
         };
         let given = |j: usize, to: &mut [T]| {

@@ -35,12 +35,9 @@ impl<T: FactorScalar> Factors<T> {
             };
             if let Some(done) = &deficiency.nodes[node] {
                 (done.cols.iter()).map(|&c| nodes.place(c)).for_each(look);
-                let mut ends = Vec::new();
-                done.column_ends(&mut ends);
-                let r = done.r.view();
+                let r = done.view(&deficiency.store);
                 for &(j, k) in &found {
-                    let start = if j == 0 { 0 } else { ends[j - 1] };
-                    put(k, 0, r.column(j, start, ends[j] - start));
+                    put(k, 0, r.column(j, done.before(j + 1)));
                 }
                 row += done.live.len();
                 continue;

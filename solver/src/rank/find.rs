@@ -6,25 +6,20 @@
 //! R is singular to working precision in this case. An estimate of its condition finds that out, and the tolerance is raised,
 //! tenfold at a time, until it is over. A tolerance of the user's stays as it is.
 
+use super::inverse_norm::inverse_norm;
 use super::nodes::Nodes;
 use super::run::{Deficiency, deflate_all};
 use super::runner::Runner;
-use super::tolerance::{
-    default_tolerance, is_singular, is_well_conditioned, largest_column, rank_deficient,
-};
+use super::tolerance::{default_tolerance, is_singular, largest_column, rank_deficient};
 use super::{Deficient, Rank};
 use crate::error::SolveError;
 use crate::numeric::{FactorOptions, FactorScalar, Factors};
-use treeqr_matrices::{Csc, RealScalar, norm2};
+use std::convert::Infallible;
+use treeqr_matrices::Csc;
 use treeqr_runtime::Observer;
 
 /// The tolerance is raised up to so many times: from 1e-12 of the columns' norms, say, to 1e-4.
 const RAISES: u32 = 8;
-/// Steps of the inverse iteration, at most: it ends when a step has added no more than this part, and after the second when no decision
-/// hangs on the rest, even if it were so much more.
-const STEPS: usize = 3;
-const SETTLED: f64 = 0.1;
-const FAR: f64 = 64.0;
 
 /// Finds the rank of `factors`, which are those of `a`.
 ///
@@ -64,7 +59,7 @@ pub(crate) fn find<T: FactorScalar, O: Observer>(
     let runner = Runner::new(options, observer);
     for raised in 0.. {
         let (deficiency, mut rank) = deflate_all(&nodes, &scan, tolerance, &runner)?;
-        let inverse = inverse_norm(&nodes, &deficiency, largest);
+        let inverse = inverse_norm_of(&nodes, &deficiency, largest);
         rank.condition = Some(largest * inverse);
         rank.raised_from = (raised > 0).then_some(default);
         let may_raise = options.tolerance.is_none() && raised < RAISES;
@@ -85,38 +80,15 @@ pub(crate) fn find<T: FactorScalar, O: Observer>(
     unreachable!("the tolerance is not raised for ever")
 }
 
-/// ||R^{-1}|| of the live part of R, from below: some steps of inverse iteration from a vector without structure, the same every
-/// time. 4 nnz(R) flops a step.
-fn inverse_norm<T: FactorScalar>(
+/// ||R^{-1}|| of the live part of R, from below.
+fn inverse_norm_of<T: FactorScalar>(
     nodes: &Nodes<'_, T>,
     deficiency: &Deficiency<T>,
     largest: f64,
 ) -> f64 {
     let n = nodes.order.len();
-    // The fractional parts of multiples of the golden ratio, about zero.
-    let start = |k: usize| ((k + 1) as f64 * 0.618_033_988_749_895).fract() - 0.5;
-    let mut v: Vec<T> = (0..n).map(|k| T::from_f64(start(k), 0.0)).collect();
-    let mut out: f64 = 0.0;
-    let length = |v: &[T]| norm2(v).to_f64();
-    for step in 0..STEPS {
-        let before = length(&v);
-        if before == 0.0 || !before.is_finite() {
-            return if before == 0.0 { out } else { f64::INFINITY };
-        }
-        let by = <T::Real as treeqr_matrices::Scalar>::from_f64(1.0 / before, 0.0);
-        v.iter_mut().for_each(|x| *x = x.scale(by));
-        let u = deficiency.solve_r_adjoint_of(nodes, &v, 1);
-        v = deficiency.solve_r_of(nodes, &u, 1);
-        // Only the live columns of v count: the start has others.
-        let middle = length(&u);
-        if middle > 0.0 {
-            let now = length(&v) / middle;
-            let no_matter = is_well_conditioned::<T>(FAR * largest * now);
-            if now <= (1.0 + SETTLED) * out || step > 0 && no_matter {
-                return out.max(now);
-            }
-            out = out.max(now);
-        }
-    }
-    out
+    let adjoint = |v: &[T], w: usize| Ok(deficiency.solve_r_adjoint_of(nodes, v, w));
+    let solve = |u: &[T], w: usize| Ok(deficiency.solve_r_of(nodes, u, w));
+    let found: Result<f64, Infallible> = inverse_norm(n, largest, adjoint, solve);
+    found.unwrap_or_else(|never| match never {})
 }

@@ -5,7 +5,7 @@
 //!   deflate_fill k       block column k
 //!   deflate_panel j      Heath's method on block column j: which columns are dead is decided here
 //!   deflate_update j k   the reflectors of j on k                                              for all k > j
-//!   deflate_collect j    R, reflectors and rows that go up, out of block column j, which is freed
+//!   deflate_collect j    reflectors and rows that go up, out of block column j, where R stays
 //!   deflate_end          the node as it is now
 //! ```
 //!
@@ -13,24 +13,29 @@
 //! their number is that of the most columns that the node can have, and those that turn out to have nothing to do do nothing.
 //! Decisions and numbers are the same on any number of workers.
 
+use super::blocks::{BlockColumn, Values};
 use super::closure::Work;
 use super::nodes::Nodes;
-use super::rework::{Asked, Block, Piece, Reduced, Reworked, Rows, divide, reduce};
+use super::rework::{Asked, Block, Columns, Piece, Reduced, Reworked, Rows, divide, reduce};
 use crate::numeric::FactorScalar;
-use std::ops::Range;
 use std::sync::{Mutex, OnceLock, PoisonError, RwLock};
-use treeqr_kernels::{MatMut, MatRef, Stair, deflate_apply, deflate_apply_scratch};
+use treeqr_kernels::{
+    MatMut, MatRef, Stair, deflate_apply, deflate_apply_scratch, deflate_factors,
+    deflate_factors_len,
+};
 use treeqr_runtime::{Handle, TaskContext, TaskFailure};
 
-/// Columns of a block column. A multiple of the kernel's panels.
-const WIDTH: usize = 128;
+/// Columns of a block column, multiples of the kernel's panels: of nodes with so many columns.
+const WIDTHS: [(usize, usize); 2] = [(1024, 128), (0, 64)];
 /// A node is large from so many columns on.
-const LARGE: usize = 512;
+const LARGE: usize = 256;
 
 /// The state of one large node.
 pub(super) struct Large<T> {
     pub node: usize,
     suspect: bool,
+    /// Columns of a block column.
+    width: usize,
     /// Block columns, and the handle of the first.
     pub count: usize,
     pub first: u32,
@@ -49,8 +54,11 @@ struct Setup<T> {
 struct Panel<T> {
     /// Rows that those before have.
     row: usize,
-    /// Reflectors so far, without its own.
     reduced: Reduced<T>,
+    /// The columns of its reflectors, counted in the block column.
+    live: Vec<u32>,
+    /// Their triangular factors, for all block columns on the right.
+    t: Vec<T>,
 }
 
 /// Whether a node is large.
@@ -65,10 +73,14 @@ fn lock<R>(mutex: &Mutex<R>) -> std::sync::MutexGuard<'_, R> {
 impl<T: FactorScalar> Large<T> {
     /// With block columns in the buffers from `first` on.
     pub fn new(work: &Work, first: u32) -> Self {
-        let count = (work.columns as usize).div_ceil(WIDTH);
+        let columns = work.columns as usize;
+        let fit = WIDTHS.iter().find(|(from, _)| columns >= *from);
+        let width = fit.expect("any number of columns").1;
+        let count = columns.div_ceil(width);
         Large {
             node: work.node as usize,
             suspect: work.suspect,
+            width,
             count,
             first,
             setup: RwLock::default(),
@@ -81,13 +93,11 @@ impl<T: FactorScalar> Large<T> {
         Handle(self.first + k as u32)
     }
 
-    /// Of block column `k`: its columns and right-hand sides. None where nothing is to be done.
-    fn columns(setup: &Setup<T>, k: usize, asked: Asked) -> Option<(Range<usize>, usize)> {
+    /// Block column `k`. None where nothing is to be done.
+    fn columns(&self, setup: &Setup<T>, k: usize, asked: Asked) -> Option<Columns> {
         let n = setup.block.shape().1;
-        let end = ((k + 1) * WIDTH).min(n);
-        // Right-hand sides are beside the last columns.
-        let sides = if end == n { asked.nrhs } else { 0 };
-        (k * WIDTH < n).then_some((k * WIDTH..end, sides))
+        let range = k * self.width..((k + 1) * self.width).min(n);
+        (k * self.width < n).then(|| setup.block.columns(range, asked.nrhs))
     }
 
     /// Calls `work` where block column `k` has something to do.
@@ -95,12 +105,11 @@ impl<T: FactorScalar> Large<T> {
         &self,
         k: usize,
         asked: Asked,
-        work: impl FnOnce(&Setup<T>, Range<usize>, usize) -> R,
+        work: impl FnOnce(&Setup<T>, Columns) -> R,
     ) -> Option<R> {
         let setup = self.setup.read().unwrap_or_else(PoisonError::into_inner);
         let setup = setup.as_ref()?;
-        let (range, sides) = Self::columns(setup, k, asked)?;
-        Some(work(setup, range, sides))
+        Some(work(setup, self.columns(setup, k, asked)?))
     }
 
     /// Takes the rows from below; gives those that go on.
@@ -121,21 +130,19 @@ impl<T: FactorScalar> Large<T> {
         asked: Asked,
         task: &TaskContext<'_>,
     ) -> Result<(), TaskFailure> {
-        let filled = self.with(k, asked, |setup, range, sides| {
-            let m = setup.block.shape().0;
-            let bytes = m * (range.len() + sides) * size_of::<T>();
-            task.allocate(self.handle(k), bytes)?;
+        let filled = self.with(k, asked, |setup, part| {
+            let bytes = part.rows * (part.range.len() + part.sides) * size_of::<T>();
+            task.allocate_to_write(self.handle(k), bytes, 0)?;
             let mut out = task.write::<T>(0);
-            setup
-                .block
-                .fill(nodes, self.node, &setup.taken, range, sides, &mut out);
+            let (block, taken) = (&setup.block, &setup.taken);
+            block.fill(nodes, self.node, taken, &part, &mut out);
             Ok(())
         });
         filled.unwrap_or(Ok(()))
     }
 
     pub fn panel(&self, j: usize, asked: Asked, task: &TaskContext<'_>, scratch: &mut Vec<T>) {
-        let reduced = self.with(j, asked, |setup, range, _| {
+        let reduced = self.with(j, asked, |setup, part| {
             let row = match j {
                 0 => 0,
                 j => {
@@ -144,8 +151,22 @@ impl<T: FactorScalar> Large<T> {
                 }
             };
             let mut columns = task.write::<T>(0);
-            let reduced = reduce(&setup.block, range, row, asked, &mut columns, scratch);
-            Panel { row, reduced }
+            let reduced = reduce(&setup.block, &part, row, asked, &mut columns, scratch);
+            let (m, n) = (part.rows, part.range.len());
+            let live = reduced.live.iter().map(|l| l - part.range.start as u32);
+            let live: Vec<u32> = live.collect();
+            let mut t = vec![T::zero(); deflate_factors_len(n)];
+            if j + 1 < self.count && !live.is_empty() {
+                let v = MatRef::new(&columns, m, n, m).submatrix(row, 0, m - row, n);
+                let stair = setup.block.stair_from(&part.range, row);
+                deflate_factors(v, Stair::Rows(&stair), &live, &reduced.tau, &mut t, scratch);
+            }
+            Panel {
+                row,
+                reduced,
+                live,
+                t,
+            }
         });
         if let Some(panel) = reduced {
             let first = self.panels[j].set(panel).is_ok();
@@ -160,28 +181,28 @@ impl<T: FactorScalar> Large<T> {
         task: &TaskContext<'_>,
         scratch: &mut Vec<T>,
     ) {
-        let done = self.with(k, asked, |setup, range, sides| {
-            let Panel { row, reduced } = self.panels[j].get().expect("it is reduced");
-            let (m, row) = (setup.block.shape().0, *row);
-            if reduced.live.is_empty() {
+        let done = self.with(k, asked, |setup, part| {
+            let panel = self.panels[j].get().expect("it is reduced");
+            let row = panel.row;
+            if panel.live.is_empty() {
                 return;
             }
-            let from = j * WIDTH..(j + 1) * WIDTH;
-            let (wide, n) = (range.len() + sides, from.len());
+            let from = j * self.width..(j + 1) * self.width;
+            let (wide, n) = (part.range.len() + part.sides, from.len());
+            // The reflectors reach no further below.
+            let m = setup.block.columns(from.clone(), asked.nrhs).rows;
             let needed = deflate_apply_scratch::<T>(m - row, n, wide);
             if scratch.len() < needed {
                 scratch.resize(needed, T::zero());
             }
-            let live: Vec<u32> = (reduced.live.iter())
-                .map(|l| l - from.start as u32)
-                .collect();
             let (v, mut c) = (task.read::<T>(0), task.write::<T>(1));
             deflate_apply(
                 MatRef::new(&v, m, n, m).submatrix(row, 0, m - row, n),
                 Stair::Rows(&setup.block.stair_from(&from, row)),
-                &live,
-                &reduced.tau,
-                MatMut::new(&mut c, m, wide, m).submatrix(row, 0, m - row, wide),
+                &panel.live,
+                &panel.reduced.tau,
+                &panel.t,
+                MatMut::new(&mut c, part.rows, wide, part.rows).submatrix(row, 0, m - row, wide),
                 scratch,
             );
         });
@@ -189,15 +210,17 @@ impl<T: FactorScalar> Large<T> {
     }
 
     pub fn collect(&self, j: usize, asked: Asked, task: &TaskContext<'_>) {
-        let piece = self.with(j, asked, |setup, range, _| {
+        let piece = self.with(j, asked, |setup, part| {
             let panels = self.panels[..=j].iter().filter_map(OnceLock::get);
             let live: Vec<u32> = panels.flat_map(|p| &p.reduced.live).copied().collect();
             let block = task.read::<T>(0);
-            setup.block.collect(&block, range, &live, asked.keep_q)
+            let mut piece = setup.block.collect(&block, &part, &live, asked.keep_q);
+            piece.r = BlockColumn {
+                rows: part.rows,
+                values: Values::Kept(self.handle(j)),
+            };
+            piece
         });
-        if piece.is_some() {
-            task.free(self.handle(j));
-        }
         *lock(&self.pieces[j]) = piece;
     }
 
@@ -216,6 +239,6 @@ impl<T: FactorScalar> Large<T> {
             all.dropped2 += panel.reduced.dropped2;
         }
         let pieces = self.pieces.iter().filter_map(|piece| lock(piece).take());
-        Some(block.finish(nodes, all, (WIDTH, pieces.collect()), asked))
+        Some(block.finish(nodes, all, (self.width, pieces.collect()), asked))
     }
 }

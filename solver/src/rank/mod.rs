@@ -25,9 +25,10 @@
 //! | `closure` | the nodes that may change, as a forest |
 //! | `rework` | one node: its rows of R and those from below, through the kernel `deflate` |
 //! | `large` | a large node in several tasks |
-//! | `packed` | the rows of R of such a node |
+//! | `blocks` | the rows of R of a node that changed, in block columns |
 //! | `run` | all of them, as tasks; [`Deficiency`], what is left |
 //! | `find` | from the diagonal to a rank: the tolerance, and when it is raised |
+//! | `inverse_norm` | whether R is singular to working precision |
 //! | `small`, `check` | the small singular values of R, and what they say of the rank |
 //! | `apply` | R2 and Q2, and their adjoints, on vectors |
 //! | `reach` | which rows the vectors of R2's null space have, and which of them hang together |
@@ -40,15 +41,16 @@
 
 mod apply;
 mod back;
+mod blocks;
 mod check;
 mod closure;
 mod dead;
 mod find;
+mod inverse_norm;
 mod large;
 mod nodes;
 mod null_run;
 mod null_space;
-mod packed;
 mod reach;
 mod rework;
 mod rows;
@@ -61,6 +63,7 @@ mod trapezoid;
 
 pub use check::{RankCheck, RankVerdict};
 pub(crate) use find::find;
+pub(crate) use inverse_norm::inverse_norm;
 pub(crate) use nodes::Nodes;
 pub use null_run::NULL_SPACE_CODELETS;
 pub(crate) use null_space::NullSpace;

@@ -165,13 +165,17 @@ impl<'a, T: FactorScalar> Nodes<'a, T> {
     }
 
     /// R^H y = c of a node that stands as it is: `z` has c of its columns; that of its pivots becomes y, which is taken from the
-    /// others.
-    pub fn solve_adjoint(&self, node: usize, z: &mut [T]) {
+    /// others. Several vectors one after the other, of `columns` entries.
+    pub fn solve_adjoint(&self, node: usize, columns: usize, z: &mut [T]) {
         match self.front(node) {
-            Err(_) => self.row_parts(node, |j, _, values| match j {
-                0 => z[0] /= values[0].conj(),
-                j => z[j] -= values[0].conj() * z[0],
-            }),
+            Err(_) => {
+                for z in z.chunks_exact_mut(columns) {
+                    self.row_parts(node, |j, _, values| match j {
+                        0 => z[0] /= values[0].conj(),
+                        j => z[j] -= values[0].conj() * z[0],
+                    });
+                }
+            }
             Ok(front) => {
                 let r = self.factors.r(&self.plan, node - self.singletons);
                 solve_front_adjoint(&r, front.n as usize, z);

@@ -3,8 +3,8 @@
 //! ```text
 //!   null_space       small parts, several in one task: both at once
 //!   of a part with several panels of columns:
-//!   null_solve j     the vectors of panel j                          blocks side by side
-//!   null_qr j        geqrt of panel j; V is made explicit            after null_solve j and null_update (i, j) for all i < j
+//!   null_solve j k   the vectors of panels j to k                    side by side: R is read once for them
+//!   null_qr j        geqrt of panel j; V is made explicit            after its null_solve and null_update (i, j) for all i < j
 //!   null_update j k  panel j applied to panel k                      after null_qr j
 //! ```
 //!
@@ -32,6 +32,8 @@ use treeqr_runtime::{
 const MOST_ENTRIES: usize = 1 << 25;
 /// Small parts are bundled up to so many flops, and workers are asked for from ten times as many on.
 const BUNDLE_FLOPS: u64 = 2_000_000;
+/// Panels whose vectors go through R together, at most. What a product with R takes is to read it: with one panel half of the rate.
+const TOGETHER: usize = 3;
 
 /// The codelets that make the basis of the null space, by [`CodeletId`].
 pub const NULL_SPACE_CODELETS: [&str; 4] = ["null_space", "null_solve", "null_qr", "null_update"];
@@ -139,6 +141,12 @@ impl<T: FactorScalar> NullSpace<T> {
     }
 }
 
+/// Panels by those that go through R together, about as many each.
+fn groups(panels: usize) -> impl Iterator<Item = Range<usize>> {
+    let count = panels.div_ceil(TOGETHER);
+    (0..count).map(move |g| g * panels / count..(g + 1) * panels / count)
+}
+
 /// What the tasks run on.
 struct App<'a, T: FactorScalar> {
     parts: &'a [Part],
@@ -238,19 +246,23 @@ fn run_all<T: FactorScalar, O: Observer>(
             let spec = |codelet, p: usize, q: usize, flops| {
                 let level = 3 * (count - p) as i64 - i64::from(codelet == UPDATE);
                 let (_, h, w) = part.panel(q);
-                let inner = if codelet == UPDATE {
-                    part.panel(p).2
-                } else {
-                    w
+                let (w, inner) = match codelet {
+                    UPDATE => (w, part.panel(p).2),
+                    SOLVE => (part.width(&(p..q + 1)), part.width(&(p..q + 1))),
+                    _ => (w, w),
                 };
                 TaskSpec::new(codelet, nodes[k])
                     .params([k, p, q, h, w, inner].map(|x| x as u32))
                     .priority(level)
                     .flops(flops)
             };
-            for p in 0..count {
-                let task = spec(SOLVE, p, p, solve(k, part.panel(p).2));
-                submitter.submit(task.with(part.at(p).0, Write))?;
+            for group in groups(count) {
+                let last = group.end - 1;
+                let mut task = spec(SOLVE, group.start, last, solve(k, part.width(&group)));
+                for p in group {
+                    task = task.with(part.at(p).0, Write);
+                }
+                submitter.submit(task)?;
             }
             let mut stair = Vec::new();
             for p in 0..count {
@@ -282,16 +294,29 @@ fn run_all<T: FactorScalar, O: Observer>(
 }
 
 impl<T: FactorScalar> App<'_, T> {
-    /// The vectors of a panel, where its V will be.
-    fn fill(&self, k: usize, p: usize, panel: &mut [T], scratch: &mut BackScratch<T>) {
+    /// Computes the vectors of some panels.
+    fn vectors(&self, k: usize, panels: &Range<usize>, scratch: &mut BackScratch<T>) {
+        if let Vectors::Solved(back) = &self.vectors {
+            let part = &self.parts[k];
+            let first = part.panel(panels.start).0;
+            let range = first..first + part.width(panels);
+            back.solve(&back.reach.components[k], range, scratch);
+        }
+    }
+
+    /// Those of panel `p`, where its V will be; panel `start` is the first of those that were computed.
+    fn fill(
+        &self,
+        k: usize,
+        (start, p): (usize, usize),
+        panel: &mut [T],
+        scratch: &BackScratch<T>,
+    ) {
         let part = &self.parts[k];
         let (first, h, w) = part.panel(p);
         let out = &mut panel[..h * w];
         match &self.vectors {
-            Vectors::Solved(back) => {
-                let component = &back.reach.components[k];
-                back.solve(component, first..first + w, out, scratch);
-            }
+            Vectors::Solved(_) => scratch.copy(first - part.panel(start).0, h, out),
             Vectors::Given(z) => out.copy_from_slice(&z[first * h..(first + w) * h]),
         }
     }
@@ -325,7 +350,8 @@ impl<T: FactorScalar> App<'_, T> {
         for k in bundle {
             let part = &self.parts[k];
             let panel = &mut buffer[part.offset as usize..][..part.len(0)];
-            self.fill(k, 0, panel, &mut scratch.back);
+            self.vectors(k, &(0..1), &mut scratch.back);
+            self.fill(k, (0, 0), panel, &scratch.back);
             Self::factor(part, 0, panel, &mut scratch.stair, &mut scratch.kernel);
         }
         Ok(())
@@ -338,10 +364,13 @@ impl<T: FactorScalar> App<'_, T> {
     }
 
     fn solve(&self, task: &TaskContext<'_>, scratch: &mut Scratch<T>) -> Result<(), TaskFailure> {
-        let (k, p) = Self::place(task);
+        let [k, start, last, ..] = task.task().params.map(|p| p as usize);
         let part = &self.parts[k];
-        task.allocate(part.at(p).0, part.len(p) * size_of::<T>())?;
-        self.fill(k, p, &mut task.write::<T>(0), &mut scratch.back);
+        self.vectors(k, &(start..last + 1), &mut scratch.back);
+        for (access, p) in (start..=last).enumerate() {
+            task.allocate_to_write(part.at(p).0, part.len(p) * size_of::<T>(), 0)?;
+            self.fill(k, (start, p), &mut task.write::<T>(access), &scratch.back);
+        }
         Ok(())
     }
 

@@ -17,6 +17,7 @@
 
 use crate::numeric::FactorScalar;
 use std::marker::PhantomData;
+use std::ops::Range;
 use treeqr_kernels::{MatMut, MatRef, Op, Stair, gemqrt, gemqrt_scratch};
 use treeqr_runtime::{DataStore, Handle};
 
@@ -61,6 +62,11 @@ impl Part {
         let first = p * WIDTH;
         let w = WIDTH.min(self.columns.len() - first);
         (first, self.ends[first + w - 1] as usize, w)
+    }
+
+    /// Columns of some panels, one after the other.
+    pub fn width(&self, panels: &Range<usize>) -> usize {
+        panels.clone().map(|p| self.panel(p).2).sum()
     }
 
     /// Scalars of a panel: V, and T behind it.

@@ -12,8 +12,8 @@
 //! Every row of R has a *slot* of the elimination order, that of its pivot. A row from below keeps the slot of the dead pivot that left it
 //! free, until it ends; so the slots of a block are the same before and after, and Q2 is an orthogonal matrix on the slots.
 
+use super::blocks::{BlockColumn, BlockColumns, Values};
 use super::nodes::Nodes;
-use super::packed::PackedR;
 use crate::numeric::FactorScalar;
 use std::ops::Range;
 use treeqr_kernels::{MatMut, Stair, deflate, deflate_scratch};
@@ -47,7 +47,7 @@ pub(super) struct Reworked<T> {
     /// The pivots that are live, from 0, one for each row of R.
     pub live: Vec<u32>,
     /// The rows of R.
-    pub r: PackedR<T>,
+    pub r: BlockColumns<T>,
     /// Q^H b of the live pivots, column by column.
     pub rhs: Vec<T>,
     /// None when Q is not kept.
@@ -69,21 +69,10 @@ pub(super) struct NodeQ<T> {
 }
 
 impl<T: FactorScalar> Reworked<T> {
-    /// Where each column of R ends.
-    pub fn column_ends(&self, out: &mut Vec<usize>) {
-        out.clear();
-        let (mut row, mut at) = (0, 0);
-        for j in 0..self.cols.len() {
-            row += usize::from(self.live.get(row).is_some_and(|&l| l as usize == j));
-            at += row;
-            out.push(at);
-        }
-    }
-
     /// Bytes that it takes.
     pub fn bytes(&self) -> usize {
         let q = self.q.as_ref().map_or(0, |q| q.v.len() + q.tau.len());
-        (self.r.len() + self.rhs.len() + q) * size_of::<T>()
+        (self.stored() + self.rhs.len() + q) * size_of::<T>()
     }
 }
 
@@ -136,16 +125,22 @@ pub(super) fn rework<T: FactorScalar>(
     let (m, n) = block.shape();
     scratch.block.clear();
     scratch.block.resize(m * (n + asked.nrhs), T::zero());
-    block.fill(nodes, node, &taken, 0..n, asked.nrhs, &mut scratch.block);
+    let all = Columns {
+        range: 0..n,
+        rows: m,
+        sides: asked.nrhs,
+    };
+    block.fill(nodes, node, &taken, &all, &mut scratch.block);
     let reduced = reduce(
         &block,
-        0..n,
+        &all,
         0,
         asked,
         &mut scratch.block,
         &mut scratch.kernel,
     );
-    let piece = block.collect(&scratch.block, 0..n, &reduced.live, asked.keep_q);
+    let mut piece = block.collect(&scratch.block, &all, &reduced.live, asked.keep_q);
+    piece.r = block.copy_r(&scratch.block, &reduced.live);
     let (reworked, rows) = block.finish(nodes, reduced, (n.max(1), vec![piece]), asked);
     up.extend(rows);
     (Some(reworked), up)
@@ -160,18 +155,17 @@ pub(super) struct Reduced<T> {
     pub dropped2: f64,
 }
 
-/// Reduces the columns `range` of a block, on which the reflectors of those before have been applied; these have the rows before `row`.
-/// Right-hand sides may follow in `columns`.
+/// Reduces some columns of a block, on which the reflectors of those before have been applied; these have the rows before `row`.
 pub(super) fn reduce<T: FactorScalar>(
     block: &Block,
-    range: Range<usize>,
+    part: &Columns,
     row: usize,
     asked: Asked,
     columns: &mut [T],
     scratch: &mut Vec<T>,
 ) -> Reduced<T> {
-    let (m, w) = (block.shape().0, range.len());
-    let all = columns.len().checked_div(m).unwrap_or(w);
+    let (range, m, w) = (&part.range, part.rows, part.range.len());
+    let all = w + part.sides;
     let rows = m - row;
     let k = rows.min(w);
     let (mut live, mut tau) = (vec![0; k], vec![T::zero(); k]);
@@ -184,7 +178,7 @@ pub(super) fn reduce<T: FactorScalar>(
         w,
         block.npiv.saturating_sub(range.start).min(w),
         asked.tolerance,
-        Stair::Rows(&block.stair_from(&range, row)),
+        Stair::Rows(&block.stair_from(range, row)),
         &mut live,
         &mut tau,
         scratch,
@@ -199,29 +193,28 @@ pub(super) fn reduce<T: FactorScalar>(
     }
 }
 
+/// Some columns of a block.
+#[derive(Clone, Debug)]
+pub(super) struct Columns {
+    pub range: Range<usize>,
+    /// Rows that they have: none of their entries is further below.
+    pub rows: usize,
+    /// Right-hand sides behind them.
+    pub sides: usize,
+}
+
 /// Of some columns that are reduced.
 #[derive(Debug)]
 pub(super) struct Piece<T> {
-    /// Rows of R by packed columns, and behind those the rows that go up.
-    r: Vec<T>,
+    /// Rows of R.
+    pub r: BlockColumn<T>,
+    /// The rows that go up, by packed columns.
     up: Vec<T>,
     /// The reflectors.
     v: Vec<T>,
     /// The same rows of the right-hand sides.
     rhs: Vec<T>,
     up_rhs: Vec<T>,
-}
-
-impl<T> Default for Piece<T> {
-    fn default() -> Self {
-        Piece {
-            r: Vec::new(),
-            up: Vec::new(),
-            v: Vec::new(),
-            rhs: Vec::new(),
-            up_rhs: Vec::new(),
-        }
-    }
 }
 
 /// The structure of a node's block, and where its entries come from.
@@ -306,17 +299,28 @@ impl Block {
         (self.slots.len(), self.cols.len())
     }
 
-    /// Writes the entries of the columns `range`, and `nrhs` right-hand sides behind them, into cleared columns.
+    /// The columns `range`: those of the right end have the right-hand sides.
+    pub fn columns(&self, range: Range<usize>, nrhs: usize) -> Columns {
+        let (m, n) = self.shape();
+        let is_last = range.end == n;
+        let bottom = range.end.checked_sub(1).map_or(0, |j| self.stair[j]);
+        Columns {
+            rows: if is_last { m } else { bottom as usize },
+            sides: if is_last { nrhs } else { 0 },
+            range,
+        }
+    }
+
+    /// Writes the entries of some columns, and of right-hand sides behind them, into cleared columns.
     pub fn fill<T: FactorScalar>(
         &self,
         nodes: &Nodes<'_, T>,
         node: usize,
         taken: &[Rows<T>],
-        range: Range<usize>,
-        nrhs: usize,
+        part: &Columns,
         out: &mut [T],
     ) {
-        let m = self.slots.len();
+        let (range, m, nrhs) = (part.range.clone(), part.rows, part.sides);
         let mut put = |j: usize, rows: &[u32], values: &[T]| {
             let column = &mut out[j * m..][..m];
             for (&to, &value) in rows.iter().zip(values) {
@@ -349,6 +353,8 @@ impl Block {
         let (low, high) = (bound(range.start), bound(range.end));
         for (rows, row_of) in taken.iter().zip(&self.row_of[1..]) {
             let columns = rows.data.chunks_exact(row_of.len());
+            // Those below begin further to the right.
+            let row_of = &row_of[..row_of.partition_point(|&row| (row as usize) < m)];
             let from = rows.cols.partition_point(|&place| place < low);
             let to = rows.cols.partition_point(|&place| place < high);
             let mut at = range.start;
@@ -363,17 +369,17 @@ impl Block {
         }
     }
 
-    /// What the columns `range` of the block are once they are reduced, and right-hand sides behind them if there are some; `live` are
+    /// What goes out of some columns of the block once they are reduced, and of right-hand sides behind them, without R; `live` are
     /// the columns of the reflectors so far, at least those of the range.
     pub fn collect<T: FactorScalar>(
         &self,
         block: &[T],
-        range: Range<usize>,
+        part: &Columns,
         live: &[u32],
         keep_q: bool,
     ) -> Piece<T> {
-        let m = self.slots.len();
-        let mut out = Piece::default();
+        let (range, m) = (&part.range, part.rows);
+        let (mut v, mut up) = (Vec::new(), Vec::new());
         let pivots = live.partition_point(|&l| (l as usize) < self.npiv);
         let mut row = live.partition_point(|&l| (l as usize) < range.start);
         let columns = |at: usize| &block[at * m..][..m];
@@ -382,19 +388,39 @@ impl Block {
             let is_live = live.get(row).is_some_and(|&l| l as usize == j);
             if is_live && keep_q {
                 let end = (self.stair[j] as usize).max(row + 1);
-                out.v.extend_from_slice(&column[row + 1..end]);
+                v.extend_from_slice(&column[row + 1..end]);
             }
             row += usize::from(is_live);
-            let own = row.min(pivots);
-            out.r.extend_from_slice(&column[..own]);
-            out.up.extend_from_slice(&column[own..row]);
+            up.extend_from_slice(&column[row.min(pivots)..row]);
         }
-        let sides = block.len().checked_div(m).unwrap_or(0) - range.len();
-        for column in (range.len()..range.len() + sides).map(columns) {
-            out.rhs.extend_from_slice(&column[..pivots]);
-            out.up_rhs.extend_from_slice(&column[pivots..live.len()]);
+        let sides = (range.len()..range.len() + part.sides).map(columns);
+        Piece {
+            r: BlockColumn {
+                rows: 0,
+                values: Values::Own(Vec::new()),
+            },
+            up,
+            v,
+            rhs: sides.clone().flat_map(|c| &c[..pivots]).copied().collect(),
+            up_rhs: sides
+                .flat_map(|c| &c[pivots..live.len()])
+                .copied()
+                .collect(),
         }
-        out
+    }
+
+    /// R of all columns of the block, in memory of its own.
+    fn copy_r<T: FactorScalar>(&self, block: &[T], live: &[u32]) -> BlockColumn<T> {
+        let (m, n) = self.shape();
+        let rows = live.partition_point(|&l| (l as usize) < self.npiv);
+        let mut out = Vec::with_capacity(rows * n);
+        for column in block.chunks_exact(m.max(1)).take(n) {
+            out.extend_from_slice(&column[..rows]);
+        }
+        BlockColumn {
+            rows,
+            values: Values::Own(out),
+        }
     }
 
     /// The node as it is now, and the rows that go up: from its pieces of `width` columns.
@@ -435,9 +461,9 @@ impl Block {
                 data,
             }
         });
-        let (mut r, mut v, mut rhs) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut columns, mut v, mut rhs) = (Vec::new(), Vec::new(), Vec::new());
         for piece in pieces {
-            r.push(piece.r);
+            columns.push(piece.r);
             rhs.extend(piece.rhs);
             if v.is_empty() {
                 v = piece.v;
@@ -457,9 +483,9 @@ impl Block {
             cols: self.cols.iter().map(|&p| nodes.order[p as usize]).collect(),
             npiv: self.npiv,
             live,
-            r: PackedR {
+            r: BlockColumns {
                 width: u32::try_from(width).unwrap_or(u32::MAX),
-                pieces: r,
+                columns,
             },
             rhs,
             q,

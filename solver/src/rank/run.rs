@@ -27,12 +27,14 @@ pub const RANK_CODELETS: [&str; 7] = [
     "deflate_end",
 ];
 /// Entries of R in the nodes that may change, from which on workers are asked for.
-const WORTH_ENTRIES: u64 = 500_000;
+const WORTH_ENTRIES: u64 = 200_000;
 
 /// What a matrix that lacks rank leaves besides the factors of the first pass.
 pub(crate) struct Deficiency<T> {
     /// By node, where it changed.
     pub(super) nodes: Vec<Option<Box<Reworked<T>>>>,
+    /// R of the large ones among them.
+    pub(super) store: DataStore,
     /// Column of W by its place in the elimination order.
     pub(super) order: Vec<u32>,
     /// Places of dead pivots, increasing.
@@ -130,7 +132,7 @@ pub(crate) fn deflate_all<T: FactorScalar, O: Observer>(
         submit,
     )?;
     let done: Vec<_> = app.done.into_iter().map(into_inner).collect();
-    finish(nodes, &works, done, tolerance)
+    finish(nodes, &works, (done, store), tolerance)
 }
 
 fn into_inner<R>(mutex: Mutex<R>) -> R {
@@ -157,7 +159,7 @@ pub(crate) fn heads_of_nodes<T: FactorScalar>(factors: &Factors<T>) -> Vec<T> {
 fn finish<T: FactorScalar>(
     nodes: &Nodes<'_, T>,
     works: &[Work],
-    done: Vec<Option<Box<Reworked<T>>>>,
+    (done, store): (Vec<Option<Box<Reworked<T>>>>, DataStore),
     tolerance: f64,
 ) -> Result<(Deficiency<T>, Rank), SolveError> {
     let mut reworked: Vec<Option<Box<Reworked<T>>>> = Vec::new();
@@ -190,7 +192,7 @@ fn finish<T: FactorScalar>(
         let is_dead = |j: &u32| done.live.binary_search(j).is_err();
         let pivots = 0..done.npiv as u32;
         dead.extend(pivots.filter(is_dead).map(|j| first as u32 + j));
-        for (row, pivot) in done.diagonal().enumerate() {
+        for (row, pivot) in done.diagonal(&store).enumerate() {
             if !pivot.is_finite() {
                 let place = first + done.live[row] as usize;
                 return Err(nodes.overflow(nodes.order[place]));
@@ -222,6 +224,7 @@ fn finish<T: FactorScalar>(
     };
     let deficiency = Deficiency {
         nodes: reworked,
+        store,
         order: nodes.order.clone(),
         dead,
         head,
@@ -288,11 +291,12 @@ impl<T: FactorScalar> App<'_, T> {
                 let task = spec(4, j, k, 3 * k as i64 + 1);
                 out.push(task.with(handle(j), Read).with(handle(k), ReadWrite));
             }
-            out.push(spec(5, j, j, 3 * large.count as i64).with(handle(j), ReadWrite));
+            out.push(spec(5, j, j, 3 * large.count as i64).with(handle(j), Read));
         }
         let mut end = spec(6, 0, 0, 0).with(own, ReadWrite);
         for k in 0..large.count {
-            end = end.with(handle(k), Read);
+            // After all that read it.
+            end = end.with(handle(k), ReadWrite);
         }
         out.push(end);
     }

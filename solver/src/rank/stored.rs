@@ -1,7 +1,7 @@
 //! What a lack of rank leaves, in a file (`crate::disk`).
 
+use super::blocks::{BlockColumn, BlockColumns, STRIP, Values};
 use super::null_space::{NullSpace, Part};
-use super::packed::PackedR;
 use super::rework::{NodeQ, Reworked};
 use super::run::Deficiency;
 use super::trapezoid::Complete;
@@ -14,9 +14,6 @@ use treeqr_runtime::{DataStore, Handle};
 stored!(NodeQ<T> {
     from, to, ends, v as numbers, tau as numbers,
 });
-stored!(Reworked<T> {
-    cols, npiv, live, r, rhs as numbers, q, dropped2,
-});
 stored!(Part {
     rows,
     columns,
@@ -24,9 +21,38 @@ stored!(Part {
     buffer,
     offset
 });
-stored!(Deficiency<T> {
-    nodes as list, order, dead, head as numbers, complete,
-});
+
+impl<T: FactorScalar> Stored for Deficiency<T> {
+    fn put(&self, out: &mut Writer<'_>) -> io::Result<()> {
+        self.nodes.len().put(out)?;
+        for node in &self.nodes {
+            node.is_some().put(out)?;
+            node.iter()
+                .try_for_each(|node| node.put(&self.store, out))?;
+        }
+        self.order.put(out)?;
+        self.dead.put(out)?;
+        out.numbers(&self.head)?;
+        self.complete.put(out)
+    }
+
+    fn get(from: &mut Reader<'_>) -> Result<Self, FactorsFileError> {
+        let count = usize::get(from)?;
+        let mut nodes = Vec::new();
+        for _ in 0..count {
+            let node = bool::get(from)?.then(|| Reworked::get(from)).transpose()?;
+            nodes.push(node.map(Box::new));
+        }
+        Ok(Deficiency {
+            nodes,
+            store: DataStore::new(0),
+            order: Stored::get(from)?,
+            dead: Stored::get(from)?,
+            head: from.numbers()?,
+            complete: Stored::get(from)?,
+        })
+    }
+}
 
 impl<T: FactorScalar> Stored for Complete<T> {
     fn put(&self, out: &mut Writer<'_>) -> io::Result<()> {
@@ -53,23 +79,83 @@ impl<T: FactorScalar> Stored for Complete<T> {
     }
 }
 
-impl<T: FactorScalar> Stored for PackedR<T> {
-    fn put(&self, out: &mut Writer<'_>) -> io::Result<()> {
-        self.width.put(out)?;
-        self.pieces.len().put(out)?;
-        self.pieces.iter().try_for_each(|piece| out.numbers(piece))
+impl<T: FactorScalar> Reworked<T> {
+    fn put(&self, store: &DataStore, out: &mut Writer<'_>) -> io::Result<()> {
+        self.cols.put(out)?;
+        self.npiv.put(out)?;
+        self.live.put(out)?;
+        // R by packed columns.
+        self.r.width.put(out)?;
+        self.r.columns.len().put(out)?;
+        let r = self.view(store);
+        for columns in r.cut(0..self.cols.len(), 0) {
+            let heights = columns.map(|j| (j, self.before(j + 1)));
+            let packed: Vec<T> = heights.flat_map(|(j, h)| r.column(j, h)).copied().collect();
+            out.numbers(&packed)?;
+        }
+        out.numbers(&self.rhs)?;
+        self.q.put(out)?;
+        self.dropped2.put(out)
     }
 
     fn get(from: &mut Reader<'_>) -> Result<Self, FactorsFileError> {
+        let (cols, npiv, live) = (Stored::get(from)?, Stored::get(from)?, Stored::get(from)?);
         let (width, count) = (u32::get(from)?, usize::get(from)?);
-        let mut pieces = Vec::new();
+        let mut packed = Vec::new();
         for _ in 0..count {
-            pieces.push(from.numbers()?);
+            packed.push(from.numbers()?);
         }
-        match width {
-            0 => from.damaged("columns without a width"),
-            _ => Ok(PackedR { width, pieces }),
+        let mut node = Reworked {
+            cols,
+            npiv,
+            live,
+            r: BlockColumns {
+                width: 1,
+                columns: Vec::new(),
+            },
+            rhs: from.numbers()?,
+            q: Stored::get(from)?,
+            dropped2: Stored::get(from)?,
+        };
+        match node.unpacked(width, packed) {
+            None => from.damaged("rows of R that do not fit their columns"),
+            Some(r) => {
+                node.r = r;
+                Ok(node)
+            }
         }
+    }
+
+    /// Block columns from packed ones; `None` where they don't fit.
+    fn unpacked(&self, width: u32, packed: Vec<Vec<T>>) -> Option<BlockColumns<T>> {
+        let (n, step) = (self.cols.len(), width as usize);
+        let increase = self.live.is_sorted_by(|a, b| a < b);
+        let fit = self.live.last().is_none_or(|&l| (l as usize) < self.npiv) && self.npiv <= n;
+        let cuts = step >= n || step > 0 && step.is_multiple_of(STRIP);
+        if !(increase && fit && cuts && step > 0 && packed.len() == n.div_ceil(step)) {
+            return None;
+        }
+        let column = |(k, packed): (usize, Vec<T>)| {
+            let columns = k * step..((k + 1) * step).min(n);
+            let rows = self.before(columns.end);
+            let mut values = Vec::with_capacity(rows * columns.len());
+            let mut packed = &packed[..];
+            for j in columns {
+                let (column, rest) = packed.split_at_checked(self.before(j + 1))?;
+                values.extend_from_slice(column);
+                values.extend(std::iter::repeat_n(T::zero(), rows - column.len()));
+                packed = rest;
+            }
+            packed.is_empty().then_some(BlockColumn {
+                rows,
+                values: Values::Own(values),
+            })
+        };
+        let columns = packed.into_iter().enumerate().map(column);
+        Some(BlockColumns {
+            width,
+            columns: columns.collect::<Option<_>>()?,
+        })
     }
 }
 

@@ -103,20 +103,19 @@ impl<T: FactorScalar> Factors<T> {
         let n = nodes.order.len();
         let mut columns: Vec<Vec<(u32, T)>> = vec![Vec::new(); n];
         let mut row = 0u32;
-        let mut ends = Vec::new();
         let mut put = |column: u32, row: u32, values: &[T]| {
             let rows = (row..).zip(values).filter(|v| *v.1 != T::zero());
             columns[column as usize].extend(rows.map(|(row, &value)| (row, value)));
         };
         for node in 0..nodes.len() {
-            let changed = self.deficiency.as_ref().map(|d| &d.nodes[node]);
-            if let Some(Some(done)) = changed {
-                let r = done.r.view();
-                done.column_ends(&mut ends);
-                let mut at = 0;
-                for (j, (&column, &end)) in done.cols.iter().zip(&ends).enumerate() {
-                    put(column, row, r.column(j, at, end - at));
-                    at = end;
+            let changed = self.deficiency.as_ref();
+            let changed = changed.and_then(|d| Some((d.nodes[node].as_ref()?, &d.store)));
+            if let Some((done, store)) = changed {
+                let r = done.view(store);
+                let mut rows = 0;
+                for (j, &column) in done.cols.iter().enumerate() {
+                    rows += usize::from(done.is_live(j, rows));
+                    put(column, row, r.column(j, rows));
                 }
                 row += done.live.len() as u32;
             } else {

@@ -8,7 +8,7 @@ use crate::rank::{
     Deficient, NullSpace, Rank, Runner, default_tolerance, largest_column, rank_deficient,
 };
 use crate::solve::SolveOptions;
-use treeqr_kernels::{MatMut, Op, Stair, apply_packed, front_qr, front_qr_scratch};
+use treeqr_kernels::{MatMut, Stair, front_qr, front_qr_scratch};
 use treeqr_matrices::{Csc, RealScalar, norm2};
 use treeqr_runtime::Observer;
 
@@ -41,12 +41,16 @@ fn rows_of<T: FactorScalar>(a: &Csc<T>, rows: &[u32], transposed: bool) -> Vec<V
         };
         return rows.iter().map(row).collect();
     }
+    let mut number = vec![usize::MAX; a.nrows()];
+    rows.iter()
+        .enumerate()
+        .for_each(|(k, &i)| number[i as usize] = k);
     let mut out = vec![Vec::new(); rows.len()];
     for j in 0..a.ncols() {
         let (idx, values) = a.col(j);
-        for (i, &v) in idx.iter().zip(values) {
-            if let Ok(k) = rows.binary_search(i) {
-                out[k].push((j as u32, v));
+        for (&i, &v) in idx.iter().zip(values) {
+            if let Some(row) = out.get_mut(number[i as usize]) {
+                row.push((j as u32, v));
             }
         }
     }
@@ -91,9 +95,17 @@ pub(crate) fn bring_in<T: FactorScalar, O: Observer>(
             .for_each(|&(j, v)| row[j as usize] = v.conj());
     }
     let kh = factors.sparse_solve_r_adjoint(&adjoint, k, &solve, &())?;
-    // F and -D of the dead columns.
+    // K^H and I, and beside them F and -D of the dead columns.
     let m = nl + k;
-    let mut fd = vec![T::zero(); m * d];
+    let mut block = vec![T::zero(); m * (k + d)];
+    let (left, fd) = block.split_at_mut(m * k);
+    let columns = left.chunks_exact_mut(m).zip(kh.chunks_exact(n));
+    for (i, (column, kh)) in columns.enumerate() {
+        for (to, &p) in column.iter_mut().zip(&live) {
+            *to = kh[p as usize];
+        }
+        column[nl + i] = T::one();
+    }
     let f = factors.dead_parts();
     for (e, to) in fd.chunks_exact_mut(m).enumerate() {
         to[..nl].copy_from_slice(&f[e * nl..(e + 1) * nl]);
@@ -102,24 +114,11 @@ pub(crate) fn bring_in<T: FactorScalar, O: Observer>(
             *to = -row[dead[e] as usize].conj();
         }
     }
-    drop(adjoint);
-
-    let mut block = vec![T::zero(); m * k];
-    for (i, (column, kh)) in block
-        .chunks_exact_mut(m)
-        .zip(kh.chunks_exact(n))
-        .enumerate()
-    {
-        for (to, &p) in column.iter_mut().zip(&live) {
-            *to = kh[p as usize];
-        }
-        column[nl + i] = T::one();
-    }
-    drop(kh);
+    drop((adjoint, kh, f));
     let ends: Vec<u32> = (0..k).map(|i| (nl + i + 1) as u32).collect();
     let mut tau = vec![T::zero(); k];
-    let mut scratch = vec![T::zero(); front_qr_scratch::<T>(m, k, 0)];
-    let view = MatMut::new(&mut block, m, k, m);
+    let mut scratch = vec![T::zero(); front_qr_scratch::<T>(m, k, d)];
+    let view = MatMut::new(&mut block, m, k + d, m);
     front_qr(view, k, Stair::Rows(&ends), &mut tau, &mut scratch);
     // K is as large as W is far from S: it may not be a number any more.
     if let Some(i) = (0..k).find(|&i| !block[i * m..=i * m + i].iter().all(|v| v.is_finite())) {
@@ -128,19 +127,13 @@ pub(crate) fn bring_in<T: FactorScalar, O: Observer>(
             index: symbolic.dense_rows[i] as usize + 1,
         });
     }
+    let fd = block.split_off(m * k);
     let columns = block.chunks_exact(m).enumerate();
     let v: Vec<T> = columns
         .flat_map(|(i, column)| &column[i + 1..nl + i + 1])
         .copied()
         .collect();
     drop(block);
-    apply_packed(
-        Op::ConjTrans,
-        &v,
-        Stair::Rows(&ends),
-        &tau,
-        MatMut::new(&mut fd, m, d, m),
-    );
 
     let of_sparse = factors.rank_details().clone();
     let default = default_tolerance(a, largest_column(a, transposed));
@@ -223,7 +216,7 @@ fn rank_of<T: FactorScalar>(
         doubtful: t.diagonal().filter(|&p| p < doubt).count(),
     };
     if sparse.doubtful > 0 || !rank.is_full() {
-        let condition = largest * factors.inverse_norm();
+        let condition = largest * factors.inverse_norm(largest);
         rank.condition = Some(condition);
         // A small pivot of S is beyond doubt where D makes up for it.
         if condition.is_nan() || condition * doubt > largest {

@@ -9,6 +9,7 @@
 use super::Split;
 use crate::error::SolveError;
 use crate::numeric::{FactorScalar, Factors};
+use crate::rank::inverse_norm;
 use crate::solve::{SolveOptions, SolvePlan, Sweep};
 use treeqr_matrices::{RealScalar, Scalar, norm2};
 use treeqr_runtime::Observer;
@@ -17,8 +18,6 @@ use treeqr_runtime::Observer;
 const CORRECTIONS: usize = 3;
 /// One that does not shrink the error by this is the last.
 const WORTHWHILE: f64 = 0.5;
-/// Steps of the inverse iteration.
-const STEPS: usize = 3;
 
 impl<T: FactorScalar> Factors<T> {
     /// The solutions for right-hand sides that come now.
@@ -159,38 +158,14 @@ impl<T: FactorScalar> Factors<T> {
         Ok(z)
     }
 
-    /// ||P'^{-1}|| from below, by inverse iteration from a vector without structure.
-    pub(super) fn inverse_norm(&self) -> f64 {
+    /// ||P'^{-1}|| from below, for W with columns of norm `largest`.
+    pub(super) fn inverse_norm(&self, largest: f64) -> f64 {
         let split = self.split.as_ref().expect("there are dense rows");
-        let n = self.symbolic.work_cols();
         let options = SolveOptions::of_nobody();
-        // The fractional parts of multiples of the golden ratio, about zero.
-        let start = |k: usize| ((k + 1) as f64 * 0.618_033_988_749_895).fract() - 0.5;
-        let mut v: Vec<T> = (0..n).map(|k| T::from_f64(start(k), 0.0)).collect();
-        let mut out: f64 = 0.0;
-        for _ in 0..STEPS {
-            let before = norm2(&v).to_f64();
-            if before == 0.0 {
-                return out;
-            }
-            let by = T::from_f64(1.0 / before, 0.0).re();
-            v.iter_mut().for_each(|x| *x = x.scale(by));
-            let Ok(u) = self.split_solve_r_adjoint(split, &v, 1, options, &()) else {
-                return f64::INFINITY;
-            };
-            let Ok(x) = self.split_solve_r(split, &u, 1, options) else {
-                return f64::INFINITY;
-            };
-            let middle = norm2(&u).to_f64();
-            if !middle.is_finite() {
-                return f64::INFINITY;
-            }
-            if middle > 0.0 {
-                out = out.max(norm2(&x).to_f64() / middle);
-            }
-            v = x;
-        }
-        out
+        let adjoint = |v: &[T], w| self.split_solve_r_adjoint(split, v, w, options, &());
+        let solve = |u: &[T], w| self.split_solve_r(split, u, w, options);
+        // A run that fails says nothing good.
+        inverse_norm(self.symbolic.work_cols(), largest, adjoint, solve).unwrap_or(f64::INFINITY)
     }
 }
 
