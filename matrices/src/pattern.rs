@@ -103,31 +103,37 @@ impl Pattern {
     }
 
     /// Number of rows.
+    #[inline]
     pub fn nrows(&self) -> usize {
         self.nrows
     }
 
     /// Number of columns.
+    #[inline]
     pub fn ncols(&self) -> usize {
         self.ncols
     }
 
     /// Number of entries, explicit zeros included.
+    #[inline]
     pub fn nnz(&self) -> usize {
         self.rowidx.len()
     }
 
     /// Start of every column in [`Self::rowidx`], and the end of the last one.
+    #[inline]
     pub fn colptr(&self) -> &[usize] {
         &self.colptr
     }
 
     /// Row of every entry, column after column.
+    #[inline]
     pub fn rowidx(&self) -> &[u32] {
         &self.rowidx
     }
 
     /// The rows of one column, increasing.
+    #[inline]
     pub fn col(&self, j: usize) -> &[u32] {
         &self.rowidx[self.colptr[j]..self.colptr[j + 1]]
     }

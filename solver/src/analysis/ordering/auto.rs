@@ -1,10 +1,10 @@
 //! `auto`: the candidate with the least predicted time, what the ordering costs included.
 //!
-//! Minimum degree is cheap and often enough: COLAMD, or AMD where it is faster, on a dense graph of W22' W22 or a small one of many rows.
-//! Nested dissection needs that graph and a time that grows with it; its result is used when the factorization that minimum degree leads to would take
-//! longer than that, and METIS's beside it when it would take much longer. All run at the same time: a dissection that is not
-//! needed is given up, so that with one thread it does not begin. Which of them count follows from their results alone, whatever was ready
-//! first.
+//! Minimum degree is cheap and often enough. COLAMD comes first, beside the making of the graph of W22' W22; AMD after it where the factorization
+//! that COLAMD leads to would take longer than AMD by far, and in its place where COLAMD has much to look at. Nested dissection takes longer than both. It begins when they are
+//! done and the factorization would take longer still, or when COLAMD has had a head start: then it is given up if it turns out that minimum degree is enough, so that
+//! with one thread it does not begin. METIS comes beside it where the factorization would take much longer. Which of them count follows
+//! from their results alone, whatever was ready first.
 //!
 //! Candidates are compared by their outlines (`analysis/structure.rs`); fronts are built for the best, and for those that
 //! come so close that only their fronts can tell.
@@ -15,9 +15,8 @@ use super::{OrderingInput, amd, colamd, dissection, graph, metis};
 use crate::analysis::structure::{Outline, Structure};
 use crate::error::AnalyseError;
 use rayon::prelude::*;
-use std::cell::OnceCell;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{OnceLock, mpsc};
+use std::sync::mpsc;
 use std::thread;
 
 /// Nested dissection in ns a vertex, and ns a pair of columns that meet in a row (a pair may meet in many), of the compressed
@@ -26,11 +25,24 @@ use std::thread;
 const NS_PER_VERTEX: f64 = 4000.0;
 const NS_PER_PAIR: f64 = 25.0;
 const NS_TO_COMPRESS: f64 = 3.0;
-/// AMD in the place of COLAMD from so many pairs an entry on; and up to so many, where W22 has so many rows a column, which COLAMD has to
-/// go through and AMD has not.
+/// AMD with the graph in ns a column and ns a pair of columns that meet in a row; COLAMD in ns an entry that it looks at.
+const AMD_NS_PER_COLUMN: f64 = 400.0;
+const AMD_NS_PER_PAIR: f64 = 4.0;
+const COLAMD_NS_PER_ENTRY: f64 = 6.0;
+/// From so many pairs an entry on COLAMD has to be done in this part of the time of AMD, or AMD takes its place; already after a
+/// quarter of that, unless an eighth of the columns is done.
 const DENSE_GRAPH: f64 = 12.0;
+const IN_TIME: f64 = 0.8;
+/// AMD in the place of COLAMD up to so many pairs an entry, where W22 has so many rows a column, which COLAMD has to go through and AMD has
+/// not.
 const SMALL_GRAPH: f64 = 2.5;
 const TALL: f64 = 3.5;
+/// COLAMD's part of the time of a dissection until that begins beside it.
+const HEAD_START: f64 = 0.125;
+/// What is shorter is not worth a decision.
+const SHORT_NS: f64 = 2e6;
+/// AMD is tried too where the factorization that COLAMD leads to would take so many times as long as AMD.
+const WORTH_AMD: f64 = 2.0;
 /// Workers that a factorization is taken to have when its time is compared with that of an ordering.
 const WORKERS: f64 = 2.0;
 /// A dissection is waited for where the factorization that minimum degree leads to would take so many times as long: less than once,
@@ -62,11 +74,7 @@ pub(crate) fn choose(
     outline: impl Fn(&[u32]) -> Outline + Sync,
 ) -> Result<(Structure, &'static str, String), AnalyseError> {
     let field = Field::new(input, &outline);
-    let mut tried = if rayon::current_num_threads() == 1 {
-        field.one_after_the_other()?
-    } else {
-        field.at_the_same_time()?
-    };
+    let mut tried = field.candidates()?;
     if tried.len() > 1 {
         return Ok(best(tried));
     }
@@ -91,7 +99,19 @@ struct Field<'a, O> {
     ordering_ns: f64,
     /// METIS, on one thread and on the whole graph.
     metis_ns: f64,
-    by_amd: bool,
+    /// AMD, on one thread.
+    amd_ns: f64,
+    /// The graph is dense; or small, with many rows a column.
+    is_dense: bool,
+    is_tall: bool,
+}
+
+/// What became of COLAMD at first.
+enum Started<'a> {
+    Done(Candidate),
+    Paused(colamd::Elimination<'a>),
+    /// AMD takes its place.
+    Replaced,
 }
 
 impl<'a, O: Fn(&[u32]) -> Outline + Sync> Field<'a, O> {
@@ -101,13 +121,15 @@ impl<'a, O: Fn(&[u32]) -> Outline + Sync> Field<'a, O> {
         let pair = NS_PER_PAIR * compression * compression + NS_TO_COMPRESS;
         let an_entry = pairs as f64 / input.cols.nnz().max(1) as f64;
         let tall = input.cols.nrows() as f64 / input.cols.ncols().max(1) as f64;
-        let (columns, pairs_ns) = (input.cols.ncols(), NS_PER_PAIR * pairs as f64);
+        let (columns, pairs) = (input.cols.ncols() as f64, pairs as f64);
         Field {
             input,
             outline,
-            ordering_ns: NS_PER_VERTEX * vertices as f64 + pair * pairs as f64,
-            metis_ns: NS_PER_VERTEX * columns as f64 + pairs_ns,
-            by_amd: an_entry > DENSE_GRAPH || (an_entry < SMALL_GRAPH && tall > TALL),
+            ordering_ns: NS_PER_VERTEX * vertices as f64 + pair * pairs,
+            metis_ns: NS_PER_VERTEX * columns + NS_PER_PAIR * pairs,
+            amd_ns: AMD_NS_PER_COLUMN * columns + AMD_NS_PER_PAIR * pairs,
+            is_dense: an_entry > DENSE_GRAPH,
+            is_tall: an_entry < SMALL_GRAPH && tall > TALL,
         }
     }
 
@@ -132,12 +154,45 @@ impl<'a, O: Fn(&[u32]) -> Outline + Sync> Field<'a, O> {
         candidate.outline.time_ns() / WORKERS / self.ordering_ns
     }
 
-    /// By minimum degree; `graph` is asked for where that works on it.
-    fn by_degree<'g>(&self, graph: impl FnOnce() -> &'g Graph) -> Result<Candidate, AnalyseError> {
-        if self.by_amd {
-            Ok(self.candidate("amd", "AMD", &amd::of_graph(graph())?))
-        } else {
-            Ok(self.candidate("colamd", "COLAMD", &colamd::order(self.input)?))
+    fn is_enough(&self, candidate: &Candidate) -> bool {
+        self.times_as_long(candidate) < WORTH_ONE
+    }
+
+    /// Whether AMD is worth it when COLAMD has led to `candidate`.
+    fn is_worth_amd(&self, candidate: &Candidate) -> bool {
+        candidate.outline.time_ns() / WORKERS > WORTH_AMD * self.amd_ns
+    }
+
+    fn by_amd(&self, graph: &Graph) -> Result<Candidate, AnalyseError> {
+        Ok(self.candidate("amd", "AMD", &amd::of_graph(graph)?))
+    }
+
+    /// By COLAMD, unless that takes too long.
+    fn start(&self) -> Started<'a> {
+        if self.is_tall {
+            return Started::Replaced;
+        }
+        let part = match self.is_dense {
+            true => IN_TIME * self.amd_ns,
+            false => HEAD_START * self.ordering_ns,
+        };
+        let entries = part.max(SHORT_NS) / COLAMD_NS_PER_ENTRY;
+        let mut elimination = colamd::Elimination::new(self.input);
+        let never = AtomicBool::new(false);
+        if self.is_dense {
+            // The first columns are the cheapest.
+            let order = elimination.until(&never, entries as u64 / 4);
+            if order.is_none() && 8 * elimination.done() < self.input.cols.ncols() {
+                return Started::Replaced;
+            }
+            if let Some(order) = order {
+                return Started::Done(self.candidate("colamd", "COLAMD", &order));
+            }
+        }
+        match elimination.until(&never, entries as u64) {
+            Some(order) => Started::Done(self.candidate("colamd", "COLAMD", &order)),
+            None if self.is_dense => Started::Replaced,
+            None => Started::Paused(elimination),
         }
     }
 
@@ -146,19 +201,10 @@ impl<'a, O: Fn(&[u32]) -> Outline + Sync> Field<'a, O> {
         candidate.outline.time_ns() / WORKERS / self.metis_ns
     }
 
-    /// Whether that is `surely` times what makes it worth it. The graph is asked for when it matters.
-    fn is_worth_metis<'g>(
-        times: f64,
-        surely: f64,
-        graph: impl FnOnce() -> Option<&'g Graph>,
-    ) -> bool {
-        if times <= surely * WORTH_BOTH {
-            return false;
-        }
-        graph().is_some_and(|graph| {
-            let is_mesh = graph.start.windows(2).all(|w| w[1] - w[0] <= MESH);
-            !is_mesh || times > surely * WORTH_BOTH_ON_MESHES
-        })
+    /// Whether that is `surely` times what makes it worth it.
+    fn is_worth_metis(times: f64, surely: f64, graph: &Graph) -> bool {
+        let is_mesh = || graph.start.windows(2).all(|w| w[1] - w[0] <= MESH);
+        times > surely * WORTH_BOTH && (times > surely * WORTH_BOTH_ON_MESHES || !is_mesh())
     }
 
     /// By METIS. It refuses what does not fit its indices: then there is a candidate less.
@@ -190,76 +236,113 @@ impl<'a, O: Fn(&[u32]) -> Outline + Sync> Field<'a, O> {
         all
     }
 
-    fn one_after_the_other(&self) -> Result<Vec<Candidate>, AnalyseError> {
-        let made = OnceCell::new();
-        let graph = || made.get_or_init(|| graph::column_intersection(self.input));
-        let by_degree = self.by_degree(graph)?;
-        if self.times_as_long(&by_degree) < WORTH_ONE {
-            return Ok(vec![by_degree]);
+    /// All that count.
+    fn candidates(&self) -> Result<Vec<Candidate>, AnalyseError> {
+        // The graph is given up when COLAMD is enough.
+        let given_up = AtomicBool::new(false);
+        let (started, graph) = rayon::join(
+            || {
+                let started = self.start();
+                let is_all = |c| self.is_enough(c) && !self.is_worth_amd(c);
+                if matches!(&started, Started::Done(c) if is_all(c)) {
+                    given_up.store(true, Ordering::Relaxed);
+                }
+                started
+            },
+            || graph::unless(&given_up, self.input),
+        );
+        let (mut known, mut paused, mut wants_amd) = (Vec::new(), None, false);
+        match started {
+            Started::Done(candidate) => {
+                wants_amd = self.is_worth_amd(&candidate);
+                known.push(candidate);
+            }
+            Started::Paused(elimination) => paused = Some(elimination),
+            Started::Replaced => wants_amd = true,
         }
-        let mut all = self.by_dissection(graph(), &AtomicBool::new(false), |_| ());
-        if Self::is_worth_metis(self.times_metis(&by_degree), 1.0, || Some(graph())) {
-            all.extend(self.by_metis(graph()));
+        if given_up.into_inner() {
+            return Ok(known);
         }
-        all.push(by_degree);
-        Ok(all)
+        let graph = graph.expect("it was not given up");
+        let by_degree = || match paused {
+            Some(mut elimination) => {
+                let order = elimination.until(&AtomicBool::new(false), u64::MAX);
+                let order = order.expect("nobody gives it up");
+                Ok(Some(self.candidate("colamd", "COLAMD", &order)))
+            }
+            None if wants_amd => self.by_amd(&graph).map(Some),
+            None => Ok(None),
+        };
+        if known.iter().any(|c| self.is_enough(c)) {
+            known.extend(by_degree()?);
+            return Ok(known);
+        }
+        self.beside_dissections(&graph, known, by_degree)
     }
 
-    /// Minimum degree beside the dissections on rayon's threads, of which none waits for another: one that waits for the graph might be the
-    /// one that has to make it. METIS on a thread of its own, since it has to wait until it is known whether it is worth it.
-    fn at_the_same_time(&self) -> Result<Vec<Candidate>, AnalyseError> {
-        let (given_up, made) = (AtomicBool::new(false), OnceLock::new());
-        let make = || made.get_or_init(|| graph::column_intersection(self.input));
-        if self.by_amd {
-            make();
-        }
+    /// The candidates by minimum degree, those that are known and another one, and by dissections, at the same time on rayon's threads, of which none waits for another. METIS on a thread
+    /// of its own, since it has to wait until it is known whether it is worth it; with a single thread after the others.
+    fn beside_dissections(
+        &self,
+        graph: &Graph,
+        mut known: Vec<Candidate>,
+        by_degree: impl FnOnce() -> Result<Option<Candidate>, AnalyseError> + Send,
+    ) -> Result<Vec<Candidate>, AnalyseError> {
+        let given_up = &AtomicBool::new(false);
+        let is_alone = rayon::current_num_threads() == 1;
         thread::scope(|scope| {
-            let (given_up, made) = (&given_up, &made);
-            let (ready, is_ready) = mpsc::channel::<()>();
             let (say, said) = mpsc::channel::<(f64, f64)>();
-            let metis = scope.spawn(move || {
-                let graph = || {
-                    made.get()
-                        .or_else(|| is_ready.recv().ok().and_then(|()| made.get()))
-                };
-                // None: it is not worth it, or something panicked, and that goes its own way.
-                said.iter()
-                    .find(|&(times, surely)| Self::is_worth_metis(times, surely, graph))?;
-                self.by_metis(made.get()?)
+            // None: it is not worth it, or something panicked, and that goes its own way.
+            let metis = (!is_alone).then(|| {
+                scope.spawn(move || {
+                    let is_worth =
+                        |&(times, surely): &(f64, f64)| Self::is_worth_metis(times, surely, graph);
+                    said.iter().find(is_worth)?;
+                    self.by_metis(graph)
+                })
             });
+            if !known.is_empty() {
+                say.send((self.least_times_metis(&known), SURELY)).ok();
+            }
             let say_too = say.clone();
             let (by_degree, mut all) = rayon::join(
-                move || {
-                    let by_degree = self.by_degree(|| made.get().expect("it was made before"));
-                    let is_enough = |c: &Candidate| self.times_as_long(c) < WORTH_ONE;
-                    if by_degree.as_ref().map_or(true, is_enough) {
+                || {
+                    known.extend(by_degree()?);
+                    if known.iter().any(|c| self.is_enough(c)) {
                         given_up.store(true, Ordering::Relaxed);
                     }
-                    if let Ok(by_degree) = &by_degree {
-                        say.send((self.times_metis(by_degree), 1.0)).ok();
-                    }
-                    by_degree
+                    let times = self.least_times_metis(&known);
+                    say.send((times, 1.0)).ok();
+                    drop(say);
+                    Ok((known, times))
                 },
-                move || {
-                    let graph = make();
-                    ready.send(()).ok();
+                || {
                     self.by_dissection(graph, given_up, |first| {
                         say_too.send((self.times_metis(first), SURELY)).ok();
+                        drop(say_too);
                     })
                 },
             );
-            let by_metis = metis
-                .join()
-                .unwrap_or_else(|p| std::panic::resume_unwind(p));
-            let by_degree = by_degree?;
+            let by_metis = metis.map(|metis| {
+                metis
+                    .join()
+                    .unwrap_or_else(|p| std::panic::resume_unwind(p))
+            });
+            let (known, times) = by_degree?;
             if given_up.load(Ordering::Relaxed) {
-                return Ok(vec![by_degree]);
+                return Ok(known);
             }
-            let times = self.times_metis(&by_degree);
-            all.extend(by_metis.filter(|_| Self::is_worth_metis(times, 1.0, || made.get())));
-            all.push(by_degree);
+            if Self::is_worth_metis(times, 1.0, graph) {
+                all.extend(by_metis.unwrap_or_else(|| self.by_metis(graph)));
+            }
+            all.extend(known);
             Ok(all)
         })
+    }
+
+    fn least_times_metis(&self, candidates: &[Candidate]) -> f64 {
+        let times = candidates.iter().map(|c| self.times_metis(c));
+        times.fold(f64::INFINITY, f64::min)
     }
 }
 

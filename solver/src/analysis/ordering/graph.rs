@@ -5,6 +5,8 @@ use super::OrderingInput;
 use super::dissection::compress::mixed;
 use crate::analysis::dense;
 use rayon::prelude::*;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 
 /// A graph in compressed adjacency lists, without loops, lists sorted.
 pub(super) struct Graph {
@@ -40,6 +42,14 @@ pub(super) fn distinct(input: &OrderingInput<'_>) -> usize {
 
 /// The graph of W22' W22 without dense rows; columns in parallel, O(sum of d^2 over the rows).
 pub(super) fn column_intersection(input: &OrderingInput<'_>) -> Graph {
+    unless(&AtomicBool::new(false), input).expect("nobody gives it up")
+}
+
+/// That graph, or none when it is given up meanwhile.
+pub(super) fn unless(given_up: &AtomicBool, input: &OrderingInput<'_>) -> Option<Graph> {
+    if given_up.load(Relaxed) {
+        return None;
+    }
     let n = input.cols.ncols();
     let limit = dense::limit(n);
     let block = n.div_ceil(4 * rayon::current_num_threads()).max(1024);
@@ -50,6 +60,9 @@ pub(super) fn column_intersection(input: &OrderingInput<'_>) -> Graph {
             let mut lengths = Vec::with_capacity(block);
             let mut list = Vec::new();
             for j in b * block..((b + 1) * block).min(n) {
+                if given_up.load(Relaxed) {
+                    break;
+                }
                 let before = list.len();
                 mark[j] = j as u32;
                 for &i in input.cols.col(j) {
@@ -70,6 +83,9 @@ pub(super) fn column_intersection(input: &OrderingInput<'_>) -> Graph {
             (lengths, list)
         })
         .collect();
+    if given_up.load(Relaxed) {
+        return None;
+    }
     let mut start = Vec::with_capacity(n + 1);
     start.push(0);
     let mut neighbours = Vec::with_capacity(parts.iter().map(|p| p.1.len()).sum());
@@ -79,5 +95,5 @@ pub(super) fn column_intersection(input: &OrderingInput<'_>) -> Graph {
         }
         neighbours.extend_from_slice(&list);
     }
-    Graph { start, neighbours }
+    Some(Graph { start, neighbours })
 }

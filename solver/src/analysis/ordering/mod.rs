@@ -69,7 +69,7 @@ pub const ORDERINGS: &[OrderingEntry] = &[
     },
 ];
 
-/// Whether faer's minimum degree orderings may count in 32 bits: their signed indices have to hold twice and a fifth of the entries,
+/// Whether faer's minimum degree may count in 32 bits: its signed indices have to hold twice and a fifth of the entries,
 /// and a few numbers a vertex. Their time goes into cache misses, and half as long an index saves much of it.
 fn fits_half(entries: usize, vertices: usize) -> bool {
     3 * entries + 3 * vertices < i32::MAX as usize
