@@ -151,7 +151,8 @@ fn real_matrices_get_true_sentences() {
             continue;
         }
         let path = path.to_str().expect("UTF-8");
-        let done = solved(path, &["--rank-check"]);
+        // Without a gap the basic x, and what can be said of it, hangs on the order.
+        let done = solved(path, &["--rank-check", "--ordering", "amd"]);
         let doubt = done["rank_check"]["verdict"] != "confirmed";
         assert_eq!(
             doubt,

@@ -11,7 +11,7 @@ fn large_root(m: usize, n: usize, extra: usize) -> (Csc<f64>, Options) {
     });
     let symbolic = analyse(a.pattern(), &o).expect("analysis");
     let root = symbolic.fronts().last().expect("a front");
-    assert!(root.n >= 512 && root.npiv >= 512, "{} columns", root.n);
+    assert!(root.n >= 320 && root.npiv >= 320, "{} columns", root.n);
     (a, o)
 }
 
