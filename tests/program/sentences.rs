@@ -151,8 +151,9 @@ fn real_matrices_get_true_sentences() {
             continue;
         }
         let path = path.to_str().expect("UTF-8");
-        // Without a gap the basic x, and what can be said of it, hangs on the order.
-        let done = solved(path, &["--rank-check", "--ordering", "amd"]);
+        // There the basic x, and so what can be said of it, hangs on the order.
+        let order = if name == "lpi_gran" { "amd" } else { "auto" };
+        let done = solved(path, &["--rank-check", "--ordering", order]);
         let doubt = done["rank_check"]["verdict"] != "confirmed";
         assert_eq!(
             doubt,
