@@ -229,17 +229,20 @@ proptest! {
     }
 }
 
+/// Small ones of the gallery.
+const FAMILIES: [&str; 7] = [
+    "grid3d-6",
+    "lp-200",
+    "ba-6x60",
+    "conv2d-15",
+    "stencil27-5",
+    "TF9",
+    "pose-40",
+];
+
 #[test]
 fn it_is_what_plain_lists_give_on_the_gallery() {
-    for name in [
-        "grid3d-6",
-        "lp-200",
-        "ba-6x60",
-        "conv2d-15",
-        "stencil27-5",
-        "TF9",
-        "pose-40",
-    ] {
+    for name in FAMILIES {
         let a = Matrix::of_gallery(name);
         let order = a.colamd();
         assert!(is_permutation(&order, a.cols.ncols()), "{name}");
@@ -249,15 +252,7 @@ fn it_is_what_plain_lists_give_on_the_gallery() {
 
 #[test]
 fn it_costs_little_more_than_exact_minimum_degree() {
-    for name in [
-        "grid3d-6",
-        "lp-200",
-        "ba-6x60",
-        "conv2d-15",
-        "stencil27-5",
-        "TF9",
-        "pose-40",
-    ] {
+    for name in FAMILIES {
         let a = Matrix::of_gallery(name);
         let (ours, exact) = (cost(&a, &a.colamd()), cost(&a, &minimum_degree(&a)));
         let natural = cost(&a, &(0..a.cols.ncols() as u32).collect::<Vec<_>>());
