@@ -278,19 +278,19 @@ fn all<T: KernelScalar>(tile_sizes: &[(usize, usize)], want: &dyn Fn(&str) -> bo
     for &(nb, ib) in tile_sizes {
         tiles::<T>(nb, ib, want);
     }
-    for (m, n) in [
-        (3, 3),
-        (6, 4),
-        (10, 6),
-        (20, 10),
-        (30, 20),
-        (60, 30),
-        (120, 60),
-        (200, 100),
-    ] {
+    for (m, n) in [(3, 3), (6, 4), (10, 6), (20, 10), (30, 20)] {
         front::<T>(m, n, false, want);
     }
-    for (m, n) in [(400, 150), (1000, 100), (1000, 300), (2000, 400)] {
+    for (m, n) in [
+        (60, 30),
+        (100, 50),
+        (140, 70),
+        (200, 100),
+        (400, 150),
+        (1000, 100),
+        (1000, 300),
+        (2000, 400),
+    ] {
         front::<T>(m, n, false, want);
         front::<T>(m, n, true, want);
     }

@@ -88,13 +88,32 @@ impl<T: Lanes, const N: usize> WithSimd for Triangle<'_, '_, T, N> {
     type Output = ();
 
     #[inline(always)]
-    fn with_simd<S: Simd>(mut self, s: S) {
+    fn with_simd<S: Simd>(self, s: S) {
+        self.rows::<S, 1>(s);
+    }
+}
+
+/// Two vectors of rows at a time, where vectors are shorter than cache lines: so many sums don't wait for one another.
+pub(super) struct InPairs<'a, 'b, T, const N: usize>(pub Triangle<'a, 'b, T, N>);
+
+impl<T: Lanes, const N: usize> WithSimd for InPairs<'_, '_, T, N> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, s: S) {
+        self.0.rows::<S, 2>(s);
+    }
+}
+
+impl<T: Lanes, const N: usize> Triangle<'_, '_, T, N> {
+    #[inline(always)]
+    fn rows<S: Simd, const R: usize>(mut self, s: S) {
         let (l, k, ld) = (lanes::<S, T>(), self.k, self.ld);
         let minus = T::splat(s, -T::one());
-        for at in (0..k).step_by(l) {
+        for at in (0..k).step_by(R * l) {
             // What of these rows is not zero.
             let inner = match self.op {
-                Op::ConjTrans => 0..(at + l).min(k),
+                Op::ConjTrans => 0..(at + R * l).min(k),
                 Op::NoTrans => at..k,
             };
             let len = inner.len();
@@ -102,21 +121,26 @@ impl<T: Lanes, const N: usize> WithSimd for Triangle<'_, '_, T, N> {
             for y in 0..N {
                 w[y] = &self.w[y * ld + inner.start..][..len];
             }
-            let mut acc = [T::sum_of(s, T::splat(s, T::zero())); N];
+            let mut acc = [[T::sum_of(s, T::splat(s, T::zero())); R]; N];
             let columns = self.factor[inner.start * ld + at..].chunks(ld);
             for (t, j) in columns.zip(0..len) {
-                let t = T::vectors::<S>(&t[..l]).0[0];
+                let t = T::vectors::<S>(&t[..R * l]).0;
                 for y in 0..N {
-                    acc[y] = T::add_product(s, T::factor(s, w[y][j]), t, acc[y]);
+                    let x = T::factor(s, w[y][j]);
+                    for r in 0..R {
+                        acc[y][r] = T::add_product(s, x, t[r], acc[y][r]);
+                    }
                 }
             }
             for y in 0..N {
-                let sum = T::value(s, acc[y]);
-                let tw = T::vmul(s, minus, sum);
-                T::vectors_mut::<S>(&mut self.tw[y * ld + at..][..l]).0[0] = tw;
-                if let Some(c1) = &mut self.c1 {
-                    let sum = T::fma(s, minus, sum, load(s, c1[y], at));
-                    store(s, c1[y], at, sum);
+                let tw = T::vectors_mut::<S>(&mut self.tw[y * ld + at..][..R * l]).0;
+                for r in 0..R {
+                    let sum = T::value(s, acc[y][r]);
+                    tw[r] = T::vmul(s, minus, sum);
+                    if let Some(c1) = &mut self.c1 {
+                        let sum = T::fma(s, minus, sum, load(s, c1[y], at + r * l));
+                        store(s, c1[y], at + r * l, sum);
+                    }
                 }
             }
         }

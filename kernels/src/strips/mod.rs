@@ -1,7 +1,7 @@
 //! A block of reflectors applied to strips of a few columns, each of which stays in the nearest cache until it is done.
 //!
 //! Takes V, op(T) and two tiles of C; gives the tiles with the block applied. A library's product reads and writes C once for
-//! W = V^H C and once more for C -= V W, a whole tile apart; here both happen on eight columns (four complex ones), and V, which all strips share, comes from the second-level cache:
+//! W = V^H C and once more for C -= V W, a whole tile apart; here both happen on a few columns (eight with AVX-512, six with AVX2, half as many complex ones), and V, which all strips share, comes from the second-level cache:
 //!
 //! ```text
 //!     W = C1 + V^H C2       V by rows, packed once: a row of V times an entry of each column
@@ -20,21 +20,18 @@ use crate::block::Op;
 use crate::panel::line;
 use crate::simd::{Lanes, arch, lanes};
 use crate::view::{MatMut, MatRef};
-use micro::{Adjoint, Triangle, Update, last_rows};
+use micro::{Adjoint, InPairs, Triangle, Update, last_rows};
 use pulp::{Simd, WithSimd};
 use std::sync::OnceLock;
 
-/// Vectors of the micro-kernels' tiles, at most.
-const TALL: usize = 3;
-/// Columns of a strip: 24 sums, three vectors and a factor take 28 of 32 registers.
+/// Columns of a strip, at most.
 const WIDE: usize = 8;
 /// Products are summed over so many rows at a time, and these sums then: rounding errors grow with the root of a tall front's
 /// height.
 const ROWS: usize = 256;
 
-/// Whether strips are quicker than the products of a library: where vectors are 64 bytes and registers 32. With AVX2 the micro-kernels
-/// are too small for what a call of them takes.
-pub(crate) fn pay() -> bool {
+/// Bytes of a vector of this machine.
+fn vector_bytes() -> usize {
     struct Bytes;
     impl WithSimd for Bytes {
         type Output = usize;
@@ -44,8 +41,13 @@ pub(crate) fn pay() -> bool {
             size_of::<S::f64s>()
         }
     }
-    static PAY: OnceLock<bool> = OnceLock::new();
-    *PAY.get_or_init(|| arch().dispatch(Bytes) == 64)
+    static BYTES: OnceLock<usize> = OnceLock::new();
+    *BYTES.get_or_init(|| arch().dispatch(Bytes))
+}
+
+/// Whether strips are quicker than the products of a library: measured with AVX-512 and AVX2.
+pub(crate) fn pay() -> bool {
+    vector_bytes() >= 32
 }
 
 /// The leading dimension of op(T) and W for `k` reflectors: whole cache lines.
@@ -56,7 +58,7 @@ pub(crate) fn leading<T>(k: usize) -> usize {
 /// Elements of scratch for `k` reflectors on `m` rows.
 pub(crate) fn strips_scratch<T>(m: usize, k: usize) -> usize {
     let lines = |rows: usize| rows.next_multiple_of(line::<T>());
-    leading::<T>(k) * (m + 2 * WIDE) + (lines(m) + lines(k)) * WIDE
+    leading::<T>(k) * (m + 2 * WIDE) + k * lines(m) + (lines(m) + lines(k)) * WIDE
 }
 
 /// `[C1; C2] = op(I - [I; V] T [I; V]^H) [C1; C2]`, without C1 `C2 = op(I - V T V^H) C2`.
@@ -82,17 +84,22 @@ impl<T: Lanes> WithSimd for Strips<'_, T> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, s: S) {
         // A complex sum takes two registers.
-        if size_of::<T::Sum<S>>() == size_of::<T::V<S>>() {
-            self.run::<S, WIDE>(s);
-        } else {
-            self.run::<S, { WIDE / 2 }>(s);
+        let real = size_of::<T::Sum<S>>() == size_of::<T::V<S>>();
+        match (size_of::<S::f64s>(), real) {
+            // AVX2: 12 sums, two vectors and a factor take 15 of 16 registers.
+            (32, true) => self.run::<S, 2, 6>(s),
+            (32, false) => self.run::<S, 2, 3>(s),
+            // 24 sums, three vectors and a factor take 28 of 32.
+            (_, true) => self.run::<S, 3, WIDE>(s),
+            (_, false) => self.run::<S, 3, { WIDE / 2 }>(s),
         }
     }
 }
 
 impl<T: Lanes> Strips<'_, T> {
+    /// With micro-kernels of at most R vectors by N columns.
     #[inline(always)]
-    fn run<S: Simd, const N: usize>(self, s: S) {
+    fn run<S: Simd, const R: usize, const N: usize>(self, s: S) {
         let (op, v, rows, factor) = (self.op, self.v, self.rows, self.factor);
         let (mut c1, mut c2) = (self.c1, self.c2);
         let (m, n, k) = (c2.nrows(), c2.ncols(), v.ncols());
@@ -101,49 +108,33 @@ impl<T: Lanes> Strips<'_, T> {
         let (by_rows, rest) = self.scratch.split_at_mut(rows * ld);
         let (w, rest) = rest.split_at_mut(ld * N);
         let (tw, rest) = rest.split_at_mut(ld * N);
-        pack::<S, T>(v.submatrix(0, 0, rows, k), by_rows);
+        pack::<S, T>(v.submatrix(0, 0, rows, k), by_rows, R);
+        let (panels, rest) = rest.split_at_mut(k * m.next_multiple_of(line::<T>()));
+        let is_packed = conflicts::<S, T>(v);
+        if is_packed {
+            pack_panels::<S, T>(v, panels, R);
+        }
         let block = Block {
             op,
             v,
             rows,
             factor,
             by_rows,
+            panels: is_packed.then_some(&*panels),
         };
         let whole = n / N * N;
         for j in (0..whole).step_by(N) {
             let c1 = c1.as_mut().map(|c1| c1.rb_mut().submatrix(0, j, k, N));
             let c2 = c2.rb_mut().submatrix(0, j, m, N);
-            block.strip::<S, N>(s, c1, c2, w, tw);
-        }
-        if whole == n {
-            return;
+            block.strip::<S, R, N>(s, c1, c2, w, tw);
         }
         let left = n - whole;
-        let lines = |rows: usize| rows.next_multiple_of(line::<T>());
-        let (below, rest) = rest.split_at_mut(lines(m) * N);
-        let above = &mut rest[..lines(k) * N];
-        let mut copy2 = MatMut::new(below, m, N, lines(m));
-        let mut copy1 = MatMut::new(above, k, N, lines(k));
-        let last = |c: MatRef<T>, copy: &mut MatMut<T>| {
-            for y in 0..N {
-                match y < left {
-                    true => copy.col_mut(y).copy_from_slice(c.col(whole + y)),
-                    false => copy.col_mut(y).fill(T::zero()),
-                }
-            }
-        };
-        last(c2.rb(), &mut copy2);
-        if let Some(c1) = &c1 {
-            last(c1.rb(), &mut copy1);
+        if left == 0 {
+            return;
         }
-        let above = c1.is_some().then(|| copy1.rb_mut());
-        block.strip::<S, N>(s, above, copy2.rb_mut(), w, tw);
-        for y in 0..left {
-            c2.col_mut(whole + y).copy_from_slice(copy2.col(y));
-            if let Some(c1) = &mut c1 {
-                c1.col_mut(whole + y).copy_from_slice(copy1.col(y));
-            }
-        }
+        let c1 = c1.map(|c1| c1.submatrix(0, whole, k, left));
+        let c2 = c2.submatrix(0, whole, m, left);
+        block.last::<S, R, N>(s, c1, c2, w, tw, rest);
     }
 }
 
@@ -155,11 +146,64 @@ struct Block<'a, T> {
     factor: &'a [T],
     /// conj(V): for each of the [`groups`] of its columns, row after row, zeros beyond column k.
     by_rows: &'a [T],
+    /// V as the second product reads it, if not from where it is: [`groups`] of its rows, the last ones first, each column by column.
+    panels: Option<&'a [T]>,
+}
+
+/// Whether columns of V fall onto so few sets of the nearest cache that they drive one another and C out. With AVX2, that
+/// cache has eight ways or so; with AVX-512, more, and packing gained nothing where it was measured.
+fn conflicts<S: Simd, T: Lanes>(v: MatRef<T>) -> bool {
+    size_of::<T::V<S>>() == 32 && (v.ld() * size_of::<T>()).is_multiple_of(1024)
 }
 
 impl<T: Lanes> Block<'_, T> {
+    /// At most N columns, by a padded copy in `copies`.
     #[inline(always)]
-    fn strip<S: Simd, const N: usize>(
+    fn last<S: Simd, const R: usize, const N: usize>(
+        &self,
+        s: S,
+        mut c1: Option<MatMut<T>>,
+        mut c2: MatMut<T>,
+        w: &mut [T],
+        tw: &mut [T],
+        copies: &mut [T],
+    ) {
+        let (m, k, left, ld) = (
+            c2.nrows(),
+            self.v.ncols(),
+            c2.ncols(),
+            leading::<T>(self.v.ncols()),
+        );
+        let lines = |rows: usize| rows.next_multiple_of(line::<T>());
+        let (below, rest) = copies.split_at_mut(lines(m) * N);
+        let above = &mut rest[..lines(k) * N];
+        let mut copy2 = MatMut::new(below, m, N, lines(m));
+        let mut copy1 = MatMut::new(above, k, N, lines(k));
+        let fill = |c: MatRef<T>, copy: &mut MatMut<T>| {
+            for y in 0..N {
+                match y < left {
+                    true => copy.col_mut(y).copy_from_slice(c.col(y)),
+                    false => copy.col_mut(y).fill(T::zero()),
+                }
+            }
+        };
+        fill(c2.rb(), &mut copy2);
+        if let Some(c1) = &c1 {
+            fill(c1.rb(), &mut copy1);
+        }
+        let above = c1.is_some().then(|| copy1.rb_mut());
+        let (w, tw) = (&mut w[..ld * N], &mut tw[..ld * N]);
+        self.strip::<S, R, N>(s, above, copy2.rb_mut(), w, tw);
+        for y in 0..left {
+            c2.col_mut(y).copy_from_slice(copy2.col(y));
+            if let Some(c1) = &mut c1 {
+                c1.col_mut(y).copy_from_slice(copy1.col(y));
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn strip<S: Simd, const R: usize, const N: usize>(
         &self,
         s: S,
         c1: Option<MatMut<T>>,
@@ -182,7 +226,7 @@ impl<T: Lanes> Block<'_, T> {
         }
         let mut rest = self.by_rows;
         let mut at = 0;
-        for r in groups(k.div_ceil(l)) {
+        for r in groups(k.div_ceil(l), R) {
             let (v, others) = rest.split_at(self.rows * r * l);
             for (v, start) in v.chunks(ROWS * r * l).zip((0..self.rows).step_by(ROWS)) {
                 let rows = start..(start + ROWS).min(self.rows);
@@ -204,7 +248,7 @@ impl<T: Lanes> Block<'_, T> {
                         ld,
                         at,
                     }),
-                    _ => s.vectorize(Adjoint::<T, 3, N> {
+                    _ => s.vectorize(Adjoint::<T, R, N> {
                         v,
                         c2,
                         rows,
@@ -216,41 +260,52 @@ impl<T: Lanes> Block<'_, T> {
             }
             (rest, at) = (others, at + r * l);
         }
-        let (above, from, to) = (c1.as_mut(), &*w, &mut *tw);
-        s.vectorize(Triangle::<T, N> {
+        let triangle = Triangle::<T, N> {
             op,
             factor,
-            w: from,
-            tw: to,
-            c1: above,
+            w,
+            tw,
+            c1: c1.as_mut(),
             ld,
             k,
-        });
+        };
+        match line::<T>() / l {
+            1 => s.vectorize(triangle),
+            _ => s.vectorize(InPairs(triangle)),
+        }
         let mut row = m / l * l;
         if row < m {
             last_rows::<S, T, N>(s, self.v, tw, ld, &mut c2, row);
         }
-        for r in groups(m / l) {
+        let mut panels = self.panels;
+        for r in groups(m / l, R) {
             row -= r * l;
-            let v = self.v.submatrix(row, 0, r * l, k);
+            let v = match &mut panels {
+                Some(rest) => {
+                    let (panel, others) = rest.split_at(r * l * k);
+                    *rest = others;
+                    MatRef::new(panel, r * l, k, r * l)
+                }
+                None => self.v.submatrix(row, 0, r * l, k),
+            };
             let (tw, c2) = (&*tw, &mut c2);
             match r {
                 1 => s.vectorize(Update::<T, 1, N> { v, tw, c2, ld, row }),
                 2 => s.vectorize(Update::<T, 2, N> { v, tw, c2, ld, row }),
-                _ => s.vectorize(Update::<T, 3, N> { v, tw, c2, ld, row }),
+                _ => s.vectorize(Update::<T, R, N> { v, tw, c2, ld, row }),
             }
         }
     }
 }
 
-/// Vectors in parts of 3; the last four as 2 + 2.
+/// Vectors in parts of at most `most`, two or three; 4 is 2 + 2.
 #[inline(always)]
-fn groups(mut vectors: usize) -> impl Iterator<Item = usize> {
+fn groups(mut vectors: usize, most: usize) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         let r = match vectors {
             0 => return None,
             4 => 2,
-            n => n.min(TALL),
+            n => n.min(most),
         };
         vectors -= r;
         Some(r)
@@ -258,11 +313,11 @@ fn groups(mut vectors: usize) -> impl Iterator<Item = usize> {
 }
 
 #[inline(always)]
-fn pack<S: Simd, T: Lanes>(v: MatRef<T>, by_rows: &mut [T]) {
+fn pack<S: Simd, T: Lanes>(v: MatRef<T>, by_rows: &mut [T], most: usize) {
     let (m, k) = (v.nrows(), v.ncols());
     let mut rest = by_rows;
     let mut first = 0;
-    for r in groups(k.div_ceil(lanes::<S, T>())) {
+    for r in groups(k.div_ceil(lanes::<S, T>()), most) {
         let width = r * lanes::<S, T>();
         let (part, others) = rest.split_at_mut(m * width);
         pack_columns(v.submatrix(0, first, m, width.min(k - first)), part, width);
@@ -271,25 +326,51 @@ fn pack<S: Simd, T: Lanes>(v: MatRef<T>, by_rows: &mut [T]) {
 }
 
 #[inline(always)]
+fn pack_panels<S: Simd, T: Lanes>(v: MatRef<T>, to: &mut [T], most: usize) {
+    let (m, k, l) = (v.nrows(), v.ncols(), lanes::<S, T>());
+    let mut row = m / l * l;
+    let mut rest = to;
+    for r in groups(m / l, most) {
+        row -= r * l;
+        let (panel, others) = rest.split_at_mut(r * l * k);
+        for (to, j) in panel.chunks_exact_mut(r * l).zip(0..k) {
+            to.copy_from_slice(&v.col(j)[row..][..r * l]);
+        }
+        rest = others;
+    }
+}
+
+#[inline(always)]
 fn pack_columns<T: Lanes>(v: MatRef<T>, to: &mut [T], width: usize) {
-    let (m, k) = (v.nrows(), v.ncols());
+    let k = v.ncols();
     if k < width {
         to.fill(T::zero());
     }
     // Lines are written whole.
-    let lines = k / 8 * 8;
-    for j in (0..lines).step_by(8) {
-        let columns: [&[T]; 8] = std::array::from_fn(|x| &v.col(j + x)[..m]);
-        for (to, i) in to.chunks_exact_mut(width).zip(0..m) {
-            let to = &mut to[j..j + 8];
-            for x in 0..8 {
-                to[x] = columns[x][i].conj();
-            }
-        }
+    let mut j = 0;
+    while j + 8 <= k {
+        pack_few::<T, 8>(v, to, width, j);
+        j += 8;
     }
-    for j in lines..k {
-        for (to, x) in to.chunks_exact_mut(width).zip(v.col(j)) {
-            to[j] = x.conj();
+    if j + 4 <= k {
+        pack_few::<T, 4>(v, to, width, j);
+        j += 4;
+    }
+    while j < k {
+        pack_few::<T, 1>(v, to, width, j);
+        j += 1;
+    }
+}
+
+/// C columns from `j` on.
+#[inline(always)]
+fn pack_few<T: Lanes, const C: usize>(v: MatRef<T>, to: &mut [T], width: usize, j: usize) {
+    let m = v.nrows();
+    let columns: [&[T]; C] = std::array::from_fn(|x| &v.col(j + x)[..m]);
+    for (to, i) in to.chunks_exact_mut(width).zip(0..m) {
+        let to = &mut to[j..j + C];
+        for x in 0..C {
+            to[x] = columns[x][i].conj();
         }
     }
 }

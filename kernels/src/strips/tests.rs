@@ -1,4 +1,4 @@
-//! Strips beside plain loops, with the vectors of this machine and, real ones, with none, whether they pay here or not.
+//! Strips beside plain loops, with the vectors of this machine, with shorter ones and, real ones, with none, whether they pay here or not.
 
 use super::{Strips, leading, strips_scratch};
 use crate::block::Op;
@@ -76,6 +76,17 @@ fn difference<T: KernelScalar>(
     worst
 }
 
+/// What this machine has, AVX2 if that is more, and no vectors: without them a complex number is no pair of what real ones are in.
+fn archs(is_complex: bool) -> Vec<Arch> {
+    let mut archs = vec![Arch::Scalar, arch()];
+    #[cfg(target_arch = "x86_64")]
+    if !matches!(arch(), Arch::V3(_)) {
+        archs.extend(pulp::x86::V3::try_new().map(Arch::V3));
+    }
+    archs.retain(|a| !is_complex || !matches!(a, Arch::Scalar));
+    archs
+}
+
 fn all<T: KernelScalar>() {
     let epsilon = <T::Real as RealScalar>::EPSILON.to_f64();
     let shapes = [
@@ -83,6 +94,10 @@ fn all<T: KernelScalar>() {
         (1, 1, 1),
         (7, 9, 8),
         (24, 8, 24),
+        // Columns of V that are a multiple of 1024 bytes apart, for complex, real and single numbers.
+        (63, 9, 8),
+        (127, 13, 24),
+        (255, 7, 17),
         (50, 17, 13),
         (77, 12, 32),
         (300, 10, 5),
@@ -91,10 +106,7 @@ fn all<T: KernelScalar>() {
     for (m, n, k) in shapes {
         for op in [Op::NoTrans, Op::ConjTrans] {
             for two in [false, true] {
-                // Without vectors a complex number is no pair of what real ones are in.
-                let scalar = (!T::IS_COMPLEX).then_some(Arch::Scalar);
-                let here = Some(arch()).filter(|a| !matches!(a, Arch::Scalar));
-                for arch in here.into_iter().chain(scalar) {
+                for arch in archs(T::IS_COMPLEX) {
                     let worst = difference::<T>(arch, op, (m, n, k), two);
                     let bound = 20.0 * epsilon * ((m + k) * k * k) as f64;
                     assert!(
