@@ -39,7 +39,8 @@ fn a_tight_memory_limit_is_told() {
         "memory_limit",
         "gallery:grid3d-12",
         &["--threads=2", "--memory-limit=1.0x"],
-        &["--threads=2"],
+        // By default there is a limit, that of a sequential run.
+        &["--threads=2", "--memory-limit=none"],
     );
     let place = hint.place.expect("a place");
     assert!(
