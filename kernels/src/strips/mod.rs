@@ -30,8 +30,8 @@ const WIDE: usize = 8;
 /// height.
 const ROWS: usize = 256;
 
-/// Bytes of a vector of this machine.
-fn vector_bytes() -> usize {
+/// Whether strips are quicker than the products of a library: with AVX-512 and AVX2, where that was measured.
+pub(crate) fn pay() -> bool {
     struct Bytes;
     impl WithSimd for Bytes {
         type Output = usize;
@@ -41,13 +41,8 @@ fn vector_bytes() -> usize {
             size_of::<S::f64s>()
         }
     }
-    static BYTES: OnceLock<usize> = OnceLock::new();
-    *BYTES.get_or_init(|| arch().dispatch(Bytes))
-}
-
-/// Whether strips are quicker than the products of a library: measured with AVX-512 and AVX2.
-pub(crate) fn pay() -> bool {
-    vector_bytes() >= 32
+    static PAY: OnceLock<bool> = OnceLock::new();
+    *PAY.get_or_init(|| arch().dispatch(Bytes) >= 32)
 }
 
 /// The leading dimension of op(T) and W for `k` reflectors: whole cache lines.
