@@ -2,7 +2,8 @@
 //!
 //! Takes vectors; says by what power of two they are brought to about 1 where they are so small or so large that squares and
 //! products leave the format, and in single precision always. Workers flush denormal numbers to zero: a matrix of nothing else would
-//! vanish. What is of ordinary size comes out as it would without, to the bit; and the rest as it would if it were, but for what the format can't hold.
+//! vanish. In double precision what is of ordinary size stays as it is, to the bit; the rest comes out as it would if it were, but for
+//! what the format can't hold.
 
 use std::borrow::Cow;
 use treeqr_matrices::{Csc, RealScalar, Scalar};
