@@ -7,9 +7,10 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 use treeqr_devices::{
-    Device, DeviceError, ErrorKind, FoundDevice, HostDevice, HostFaults, find, open,
+    Device, DeviceError, ErrorKind, FoundDevice, HostDevice, HostFaults, ScalarKind, find, open,
 };
-use treeqr_kernels::device::{HostKernels, MODULES};
+pub use treeqr_kernels::device::scalar_kind;
+use treeqr_kernels::device::{HostKernels, modules};
 use treeqr_runtime::Accelerator;
 
 /// Which devices.
@@ -102,12 +103,13 @@ impl fmt::Display for DeviceChoice {
 }
 
 impl DeviceOptions {
-    /// Opens the devices for a factorization of so many flops, in double precision or not.
+    /// Opens the devices for factorizations of so many flops in numbers of these kinds.
     ///
     /// # Errors
     /// If a device that was asked for by its number can't be used. With `auto` that is a note.
-    pub fn open(&self, flops: f64, double: bool) -> Result<OpenDevices, DeviceError> {
+    pub fn open(&self, flops: f64, scalars: &[ScalarKind]) -> Result<OpenDevices, DeviceError> {
         let mut all = OpenDevices::default();
+        let double = scalars.iter().any(|scalar| scalar.is_double());
         match &self.choice {
             DeviceChoice::None => {}
             DeviceChoice::Host => {
@@ -120,7 +122,7 @@ impl DeviceOptions {
             }
             DeviceChoice::Some(numbers) => {
                 for &ordinal in numbers {
-                    all.accelerators.push(self.cuda(ordinal)?);
+                    all.accelerators.push(self.cuda(ordinal, scalars)?);
                 }
             }
             // To look for them takes milliseconds.
@@ -135,7 +137,7 @@ impl DeviceOptions {
                 for device in usable {
                     match unusable(device, double) {
                         Some(why) => all.notes.push(format!("{}: {why}", device.name)),
-                        None => match self.cuda(device.ordinal) {
+                        None => match self.cuda(device.ordinal, scalars) {
                             Ok(accelerator) => all.accelerators.push(accelerator),
                             Err(error) => all.notes.push(error.to_string()),
                         },
@@ -146,8 +148,8 @@ impl DeviceOptions {
         Ok(all)
     }
 
-    fn cuda(&self, ordinal: usize) -> Result<Accelerator, DeviceError> {
-        self.accelerator(format!("cuda{ordinal}"), open(ordinal, MODULES)?)
+    fn cuda(&self, ordinal: usize, scalars: &[ScalarKind]) -> Result<Accelerator, DeviceError> {
+        self.accelerator(format!("cuda{ordinal}"), open(ordinal, &modules(scalars))?)
     }
 
     fn accelerator(
@@ -242,24 +244,32 @@ mod tests {
             choice,
             ..DeviceOptions::default()
         };
-        let host = options(DeviceChoice::Host).open(1.0, true).unwrap();
+        let host = options(DeviceChoice::Host)
+            .open(1.0, &[ScalarKind::F64])
+            .unwrap();
         assert_eq!(host.accelerators[0].memory_bytes, HOST_BYTES / 10 * 9);
         assert!(
             options(DeviceChoice::Auto)
-                .open(1.0, true)
+                .open(1.0, &[ScalarKind::F64])
                 .unwrap()
                 .accelerators
                 .is_empty(),
             "too small"
         );
         let error = options(DeviceChoice::Some(vec![1000]))
-            .open(1.0, true)
+            .open(1.0, &[ScalarKind::F64])
             .unwrap_err();
         assert_eq!(error.device, "cuda1000");
         let greedy = DeviceOptions {
             memory_bytes: Some(HOST_BYTES * 2),
             ..options(DeviceChoice::None)
         };
-        assert!(greedy.open(1.0, true).unwrap().accelerators.is_empty());
+        assert!(
+            greedy
+                .open(1.0, &[ScalarKind::F64])
+                .unwrap()
+                .accelerators
+                .is_empty()
+        );
     }
 }

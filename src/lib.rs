@@ -85,7 +85,9 @@ pub use treeqr_runtime as runtime;
 /// Analysis, factorization and solve, with every detail.
 pub use treeqr_solver as solver;
 
-pub use accelerators::{DEFAULT_STREAMS, DeviceChoice, DeviceOptions, OpenDevices, device_lines};
+pub use accelerators::{
+    DEFAULT_STREAMS, DeviceChoice, DeviceOptions, OpenDevices, device_lines, scalar_kind,
+};
 pub use error::Error;
 pub use factorization::{Factorization, factorize, factorize_watched};
 pub use mixed::{Fallback, MixedScalar, MixedSolution, solve_mixed};

@@ -16,6 +16,14 @@ pub enum ScalarKind {
 }
 
 impl ScalarKind {
+    /// All of them.
+    pub const ALL: [ScalarKind; 4] = [
+        ScalarKind::F32,
+        ScalarKind::F64,
+        ScalarKind::C32,
+        ScalarKind::C64,
+    ];
+
     /// The end of a kernel's name.
     pub fn name(self) -> &'static str {
         match self {

@@ -41,7 +41,15 @@ template <typename T> static __device__ void place(const T *values, const int *p
         place<T>(values, places, n, to);                                                                                  \
     }
 
+#ifdef SCALAR_f32
 ASSEMBLY(f32, float)
+#endif
+#ifdef SCALAR_f64
 ASSEMBLY(f64, double)
+#endif
+#ifdef SCALAR_c32
 ASSEMBLY(c32, Complex<float>)
+#endif
+#ifdef SCALAR_c64
 ASSEMBLY(c64, Complex<double>)
+#endif

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compiles the device kernels by NVRTC: no CUDA toolkit, no compiler of C++ and no device needed.
 
-    python3 kernels/cuda/build.py write    writes ptx/NAME.ptx for the generic target, headed by a hash of the sources
+    python3 kernels/cuda/build.py write    writes ptx/NAME_SCALAR.ptx for the generic target, headed by a hash of the sources
     python3 kernels/cuda/build.py check    compiles all sources for the generic target, sm_80 and sm_90, and says whether the
                                            committed PTX is of these sources
 
@@ -16,11 +16,12 @@ import sys
 import sysconfig
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-SOURCES = ["panel.cu", "copies.cu", "assembly.cu", "fronts.cu"]
+SOURCES = ["panel.cu", "strip.cu", "copies.cu", "assembly.cu", "fronts.cu"]
 HEADERS = ["scalar.cuh", "stair.cuh", "reflector.cuh"]
 # Runs on Volta and later. Which drivers read it is up to the compiler's version: 12.0 writes PTX that drivers from 525 on read.
 GENERIC = "compute_70"
 TARGETS = [GENERIC, "sm_80", "sm_90"]
+SCALARS = ["f32", "f64", "c32", "c64"]
 
 
 def fingerprint(name):
@@ -42,7 +43,7 @@ def library():
     return ctypes.CDLL("libnvrtc.so.12")
 
 
-def compile_source(nvrtc, name, target):
+def compile_source(nvrtc, name, scalar, target):
     """The PTX (or, for a real architecture, the check that it assembles too)."""
 
     def ask(result):
@@ -64,7 +65,7 @@ def compile_source(nvrtc, name, target):
             (ctypes.c_char_p * len(HEADERS))(*[h.encode() for h in HEADERS]),
         )
     )
-    options = [f"--gpu-architecture={target}", "--std=c++17", "--fmad=true"]
+    options = [f"--gpu-architecture={target}", "--std=c++17", "--fmad=true", f"-DSCALAR_{scalar}"]
     result = nvrtc.nvrtcCompileProgram(
         program, len(options), (ctypes.c_char_p * len(options))(*[o.encode() for o in options])
     )
@@ -96,21 +97,22 @@ def main():
     if write and tuple(version) != (12, 0):
         sys.exit("the PTX is written by version 12.0: see the head of this file")
     for name in SOURCES:
-        for target in TARGETS:
-            ptx = compile_source(nvrtc, name, target)
-            print(f"{name} for {target}: {len(ptx)} bytes of PTX")
-            if target != GENERIC:
-                continue
-            path = os.path.join(HERE, "ptx", name.replace(".cu", ".ptx"))
-            head = f"// treeqr {name} {fingerprint(name)}\n"
-            if write:
-                os.makedirs(os.path.dirname(path), exist_ok=True)
-                with open(path, "w") as file:
-                    file.write(head + ptx)
-            else:
-                with open(path) as file:
-                    if file.read(len(head)) != head:
-                        sys.exit(f"{path} is not of these sources: python3 kernels/cuda/build.py write")
+        for scalar in SCALARS:
+            for target in TARGETS:
+                ptx = compile_source(nvrtc, name, scalar, target)
+                print(f"{name} {scalar} for {target}: {len(ptx)} bytes of PTX")
+                if target != GENERIC:
+                    continue
+                path = os.path.join(HERE, "ptx", name.replace(".cu", f"_{scalar}.ptx"))
+                head = f"// treeqr {name} {scalar} {fingerprint(name)}\n"
+                if write:
+                    os.makedirs(os.path.dirname(path), exist_ok=True)
+                    with open(path, "w") as file:
+                        file.write(head + ptx)
+                else:
+                    with open(path) as file:
+                        if file.read(len(head)) != head:
+                            sys.exit(f"{path} is not of these sources: python3 kernels/cuda/build.py write")
 
 
 main()

@@ -68,7 +68,15 @@ template <typename T> static __device__ void subtract(const T *a, int lda, T *to
         subtract<T>(a, lda, to, ldt, m, n);                                                                               \
     }
 
+#ifdef SCALAR_f32
 COPIES(f32, float)
+#endif
+#ifdef SCALAR_f64
 COPIES(f64, double)
+#endif
+#ifdef SCALAR_c32
 COPIES(c32, Complex<float>)
+#endif
+#ifdef SCALAR_c64
 COPIES(c64, Complex<double>)
+#endif

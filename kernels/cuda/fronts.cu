@@ -62,7 +62,15 @@ static __device__ void front(T *a, T *taus, const int *stair, FrontShape shape, 
         }                                                                                                                 \
     }
 
+#ifdef SCALAR_f32
 FRONTS(fronts_f32, float)
+#endif
+#ifdef SCALAR_f64
 FRONTS(fronts_f64, double)
+#endif
+#ifdef SCALAR_c32
 FRONTS(fronts_c32, Complex<float>)
+#endif
+#ifdef SCALAR_c64
 FRONTS(fronts_c64, Complex<double>)
+#endif

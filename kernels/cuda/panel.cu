@@ -69,7 +69,15 @@ static __device__ void panel(T *a, int lda, T *r, int ldr, T *t, int ldt, int wi
         panel<T>(a, lda, r, ldr, t, ldt, width, inside, stair, &shared);                                                  \
     }
 
+#ifdef SCALAR_f32
 PANEL(panel_f32, float)
+#endif
+#ifdef SCALAR_f64
 PANEL(panel_f64, double)
+#endif
+#ifdef SCALAR_c32
 PANEL(panel_c32, Complex<float>)
+#endif
+#ifdef SCALAR_c64
 PANEL(panel_c64, Complex<double>)
+#endif

@@ -2,6 +2,21 @@
 // Takes nothing but the compiler's own types, so that NVRTC (device) and g++ with host/shim.hpp (tests) both compile it.
 #pragma once
 
+// Modules are compiled for one scalar each (build.py), which keeps what a driver has to translate at start small; on the host for all.
+#if !defined(SCALAR_f32) && !defined(SCALAR_f64) && !defined(SCALAR_c32) && !defined(SCALAR_c64)
+#define SCALAR_f32
+#define SCALAR_f64
+#define SCALAR_c32
+#define SCALAR_c64
+#endif
+
+// Before a loop over registers.
+#ifdef __CUDACC__
+#define UNROLL _Pragma("unroll")
+#else
+#define UNROLL
+#endif
+
 template <typename R> struct Complex {
     R re, im;
 };
@@ -11,15 +26,18 @@ template <typename T> struct RealOf { using type = T; };
 template <typename R> struct RealOf<Complex<R>> { using type = R; };
 template <typename T> using Real = typename RealOf<T>::type;
 
-// Least normal number; squares between LOW and 1 / LOW have lost nothing.
+// Least normal number; squares between LOW and 1 / LOW have lost nothing; a column whose squares sum to a number between SAFE and
+// 1 / SAFE can be multiplied with any other before it is scaled.
 template <typename R> struct Limits;
 template <> struct Limits<float> {
     static __device__ float least() { return 1.17549435e-38f; }
     static __device__ float low() { return 1e-24f; }
+    static __device__ float safe() { return 1e-16f; }
 };
 template <> struct Limits<double> {
     static __device__ double least() { return 2.2250738585072014e-308; }
     static __device__ double low() { return 1e-200; }
+    static __device__ double safe() { return 1e-100; }
 };
 
 static __device__ inline float root(float x) { return sqrtf(x); }

@@ -36,6 +36,8 @@ pub struct Options {
     /// Tiles of a panel that are reduced one after the other before their heads are reduced by a binary tree; 0 for one
     /// flat reduction; chosen per front when not given.
     pub bh: Option<u32>,
+    /// Whether large fronts are cut for devices, unless a size is asked for: into larger tiles. All others are cut for CPUs.
+    pub for_devices: bool,
 }
 
 impl Default for Options {
@@ -49,6 +51,7 @@ impl Default for Options {
             nb: None,
             ib: None,
             bh: None,
+            for_devices: false,
         }
     }
 }

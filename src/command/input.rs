@@ -7,6 +7,7 @@ use clap::error::ErrorKind;
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 use std::sync::Arc;
+use treeqr::devices::ScalarKind;
 use treeqr::matrices::{Loaded, Source};
 use treeqr::runtime::{Config, ModelStore, SCHEDULERS, SchedulerEntry, schedulers};
 use treeqr::solver::{AUTO, AnalyseError, ORDERINGS, Priorities};
@@ -235,9 +236,6 @@ impl RunArgs {
 
 /// The policy where devices take part and nobody has chosen one: data counts in its decisions, and priorities.
 const DEVICE_SCHEDULER: &str = "dmdas";
-/// Tiles that keep a device busy: few calls, each with enough to do. Not measured yet.
-const DEVICE_NB: u32 = 512;
-const DEVICE_IB: u32 = 64;
 
 impl DeviceArgs {
     /// As the library takes them.
@@ -257,7 +255,7 @@ impl RunArgs {
         &self,
         factor: &mut FactorOptions,
         flops: u64,
-        double: bool,
+        scalar: ScalarKind,
     ) -> Result<Vec<String>, Failure> {
         if !self.emulate_device.is_empty() {
             return Ok(Vec::new());
@@ -265,7 +263,7 @@ impl RunArgs {
         let opened = self
             .device
             .options(&self.devices)
-            .open(flops as f64, double);
+            .open(flops as f64, &[scalar]);
         let OpenDevices {
             accelerators,
             notes,
@@ -276,18 +274,6 @@ impl RunArgs {
         }
         factor.run.accelerators = accelerators;
         Ok(notes)
-    }
-}
-
-impl TreeArgs {
-    /// The options for tiles of a size for devices, unless sizes were asked for.
-    pub fn for_devices(&self, options: &Options) -> Option<Options> {
-        let asked = self.mb.is_some() || self.nb.is_some() || self.ib.is_some();
-        (!asked).then(|| Options {
-            nb: Some(DEVICE_NB),
-            ib: Some(DEVICE_IB),
-            ..options.clone()
-        })
     }
 }
 

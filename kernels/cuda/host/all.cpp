@@ -3,6 +3,8 @@
 
 #include "../panel.cu"
 
+#include "../strip.cu"
+
 #include "../copies.cu"
 
 #include "../assembly.cu"
@@ -19,6 +21,11 @@
 // 0, or 1 if there is no such kernel.
 extern "C" int run_kernel(const char *name, unsigned blocks, unsigned threads, void **arguments) {
     ALL(panel)
+    ALL(strip_256)
+    ALL(strip_1024)
+    ALL(strip_2048)
+    ALL(strip_apply)
+    ALL(merge_t)
     ALL(copy_v)
     ALL(copy_upper)
     ALL(copy_stair)

@@ -145,6 +145,9 @@ fn run<T: KernelScalar>(launch: &Launch, bytes: &mut [u8], base: u64) {
         "extend" => return extend::<T>(&mut memory, args),
         "place" => return place::<T>(&mut memory, args),
         "fronts" => return fronts::<T>(&mut memory, args),
+        "strip_256" | "strip_1024" | "strip_2048" => return strip::<T>(&mut memory, args),
+        "strip_apply" => return strip_apply::<T>(&mut memory, args),
+        "merge_t" => return merge_t::<T>(&mut memory, args),
         _ => {}
     }
     let (a, to) = (args.block(), args.block());
@@ -248,6 +251,113 @@ fn panel<T: KernelScalar>(
     for (j, column) in factor.iter().enumerate() {
         memory.set_column(t, j, 0, column);
         memory.set_column(t, j, column.len(), &vec![T::zero(); width - column.len()]);
+    }
+}
+
+/// A part of a panel: its own panel, whose rows begin at its first head where the heads are inside.
+fn strip<T: KernelScalar>(memory: &mut Numbers<'_>, mut args: Args<'_>) {
+    let (a, r, t) = (args.block(), args.block(), args.block());
+    let (from, width, inside) = (args.int(), args.int(), args.int() == 1);
+    let top = if inside { from } else { 0 };
+    let part = |block: Block, i: usize, j: usize| Block {
+        address: block.address + ((i + j * block.ld) * size_of::<T>()) as u64,
+        ..block
+    };
+    let stair = &args.stair()[from..from + width];
+    let stair: Vec<usize> = stair.iter().map(|r| r.saturating_sub(top)).collect();
+    let (a, r, t) = (part(a, top, from), part(r, from, from), part(t, from, from));
+    panel::<T>(memory, a, r, t, width, inside, &stair);
+}
+
+/// Column k of V as it counts, its unit diagonal and its zeros included.
+fn reflector<T: KernelScalar>(
+    memory: &Numbers<'_>,
+    a: Block,
+    k: usize,
+    inside: bool,
+    stair: &[usize],
+) -> Vec<T> {
+    let entry = |i: usize| match (inside, i.cmp(&k)) {
+        (true, std::cmp::Ordering::Less) => T::zero(),
+        (true, std::cmp::Ordering::Equal) => T::one(),
+        _ => memory.get(a, i, k),
+    };
+    (0..stair[k]).map(entry).collect()
+}
+
+/// The strip's reflectors act on the columns to its right; to its left are their products with the reflectors there.
+fn strip_apply<T: KernelScalar>(memory: &mut Numbers<'_>, mut args: Args<'_>) {
+    let (a, r, t) = (args.block(), args.block(), args.block());
+    let (g, from, width) = (args.address(), args.int(), args.int());
+    let (inside, count) = (args.int() == 1, args.int());
+    let g = Block {
+        address: g,
+        ld: count,
+    };
+    let stair = args.stair();
+    let vs = (from..from + width).map(|k| reflector::<T>(memory, a, k, inside, &stair));
+    let vs: Vec<Vec<T>> = vs.collect();
+    for l in 0..from {
+        let left = reflector::<T>(memory, a, l, inside, &stair);
+        for (k, v) in vs.iter().enumerate() {
+            let product = left.iter().zip(v).map(|(&x, &v)| x.conj() * v).sum();
+            memory.set::<T>(g, l, from + k, product);
+        }
+    }
+    for c in from + width..count {
+        let mut column: Vec<T> = memory.column(a, c, 0..stair[c]);
+        let heads = |memory: &Numbers<'_>, k: usize| match inside {
+            true => T::zero(),
+            false => memory.get(r, from + k, c),
+        };
+        let products: Vec<T> = (0..width)
+            .map(|k| {
+                let product: T = vs[k].iter().zip(&column).map(|(&v, &x)| v.conj() * x).sum();
+                heads(memory, k) + product
+            })
+            .collect();
+        for (k, v) in vs.iter().enumerate() {
+            let factor = |l| memory.get::<T>(t, from + l, from + k).conj();
+            let by: T = (0..=k).map(|l| factor(l) * products[l]).sum();
+            if !inside {
+                let head = heads(memory, k);
+                memory.set(r, from + k, c, head - by);
+            }
+            for (x, &v) in column.iter_mut().zip(v) {
+                *x = *x - v * by;
+            }
+        }
+        memory.set_column(a, c, 0, &column);
+    }
+}
+
+/// T of a panel, column by column, from those of its strips and the products beside them.
+fn merge_t<T: KernelScalar>(memory: &mut Numbers<'_>, mut args: Args<'_>) {
+    let (t, g) = (args.block(), args.address());
+    let (count, width) = (args.int(), args.int());
+    let g = Block {
+        address: g,
+        ld: count,
+    };
+    let mut factor: Vec<Vec<T>> = Vec::new();
+    for j in 0..count {
+        let from = j - j % width;
+        let own: Vec<T> = memory.column(t, j, from..j + 1);
+        let product = |l: usize| -> T {
+            let along = own.iter().enumerate();
+            along
+                .map(|(k, &x)| memory.get::<T>(g, l, from + k) * x)
+                .sum()
+        };
+        let products: Vec<T> = (0..from).map(product).collect();
+        let above = |i: usize| -> T { (i..from).map(|l| factor[l][i] * products[l]).sum() };
+        let mut column: Vec<T> = (0..from).map(|i| T::zero() - above(i)).collect();
+        column.extend(own);
+        factor.push(column);
+    }
+    for (j, column) in factor.iter().enumerate() {
+        memory.set_column(t, j, 0, column);
+        memory.set_column(t, j, column.len(), &vec![T::zero(); count - column.len()]);
     }
 }
 

@@ -6,8 +6,12 @@ use super::{Block, MOST_COLUMNS};
 use crate::block::Op;
 use treeqr_devices::{Arg, DeviceError, Gemm, Launch, ScalarKind, Stream};
 
-/// Threads of the one block that factorizes a panel: a warp a column at a time.
+/// Threads of the one block that factorizes a panel whatever its height: a warp a column at a time.
 const PANEL_THREADS: u32 = 512;
+/// Threads of a block of `kernels/cuda/strip.cu`, which hold a strip in their registers.
+const STRIP_THREADS: u32 = 256;
+/// Rows of T that a block of threads of `merge_t` makes, for scalars of 8 bytes at most and for larger ones.
+const MERGE_ROWS: (usize, usize) = (16, 8);
 /// Threads of a block that copies, and the most blocks: each thread then takes several entries.
 const COPY_THREADS: u32 = 256;
 const COPY_BLOCKS: usize = 1024;
@@ -61,28 +65,54 @@ impl<'s> Commands<'s> {
         })
     }
 
-    /// Factorizes a panel with `rows.len()` columns; with `r` above it, else with its heads inside.
+    /// Factorizes a panel with `rows.len()` columns; with `r` above it, else with its heads inside. At `scratch` there is room for a
+    /// square of them.
     pub(super) fn panel(
         &mut self,
         a: Block,
         r: Option<Block>,
         t: Block,
         rows: &[usize],
+        scratch: u64,
     ) -> Result<(), DeviceError> {
         let inside = r.is_none();
-        let r = r.unwrap_or(a);
-        let args = vec![
-            Arg::Address(a.address),
-            int(a.ld),
-            Arg::Address(r.address),
-            int(r.ld),
-            Arg::Address(t.address),
-            int(t.ld),
-            int(rows.len()),
-            Arg::Int(i32::from(inside)),
-            stair(rows),
-        ];
-        self.launch("panel", 1, PANEL_THREADS, args)
+        let blocks = (a, r.unwrap_or(a), t);
+        let height = rows.last().copied().unwrap_or(0);
+        let Some((kernel, width)) = strip_for(self.scalar, height) else {
+            let mut args = addresses(blocks);
+            args.extend([int(rows.len()), Arg::Int(i32::from(inside)), stair(rows)]);
+            return self.launch("panel", 1, PANEL_THREADS, args);
+        };
+        let count = rows.len();
+        for from in (0..count).step_by(width) {
+            let width = width.min(count - from);
+            let mut args = addresses(blocks);
+            args.extend([int(from), int(width), Arg::Int(i32::from(inside))]);
+            args.push(stair(rows));
+            self.launch(kernel, 1, STRIP_THREADS, args)?;
+            let beside = (count - width) as u32;
+            if beside > 0 {
+                let mut args = addresses(blocks);
+                args.extend([Arg::Address(scratch), int(from), int(width)]);
+                args.extend([Arg::Int(i32::from(inside)), int(count), stair(rows)]);
+                self.launch("strip_apply", beside, STRIP_THREADS, args)?;
+            }
+        }
+        if count > width {
+            let rows = match self.scalar.bytes() {
+                0..=8 => MERGE_ROWS.0,
+                _ => MERGE_ROWS.1,
+            };
+            let args = vec![
+                Arg::Address(t.address),
+                int(t.ld),
+                Arg::Address(scratch),
+                int(count),
+                int(width),
+            ];
+            self.launch("merge_t", count.div_ceil(rows) as u32, STRIP_THREADS, args)?;
+        }
+        Ok(())
     }
 
     /// Columns of V whose diagonal begins in row `shift`.
@@ -262,6 +292,26 @@ impl<'s> Commands<'s> {
             beta: 1.0,
             ..product(false, (h, kb), v, w2, c2)
         })
+    }
+}
+
+/// Three blocks as kernels take them.
+fn addresses((a, b, c): (Block, Block, Block)) -> Vec<Arg> {
+    let pair = |block: Block| [Arg::Address(block.address), int(block.ld)];
+    [a, b, c].into_iter().flat_map(pair).collect()
+}
+
+/// The kernel for strips of so many rows and their columns, if there is one: as many as the registers hold.
+fn strip_for(scalar: ScalarKind, height: usize) -> Option<(&'static str, usize)> {
+    let width = match scalar {
+        ScalarKind::F32 | ScalarKind::F64 => 16,
+        ScalarKind::C32 | ScalarKind::C64 => 8,
+    };
+    match height {
+        0..=256 => Some(("strip_256", width)),
+        257..=1024 => Some(("strip_1024", width)),
+        1025..=2048 => Some(("strip_2048", width / 2)),
+        _ => None,
     }
 }
 

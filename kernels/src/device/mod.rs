@@ -3,6 +3,7 @@
 //! ```text
 //!   geqrt    per panel of ib columns: panel, copy_v, and the update of the columns to its right
 //!   tpqrt    per panel: panel, copy_stair, and the update
+//!   panel    strip by strip, each with what it changes beside it, then T from those of the strips
 //!   gemqrt   per panel: the update          tpmqrt   per panel: the update with C1
 //!
 //!   update   W = C1 + V^H C2     (copy, gemm)           V is dense, its unit triangle and its zeros written out beside T, and
@@ -13,7 +14,7 @@
 //!
 //! Takes addresses in a device's memory, sizes and staircases; gives nothing but what the device does later. The results agree with
 //! the CPU's kernels up to rounding, T and V included, so a front may change sides between any two tasks. Knows neither CUDA nor
-//! the host: `kernels/cuda/` has the sources of what is launched (`panel.cu`, `copies.cu`; for `assembly` and
+//! the host: `kernels/cuda/` has the sources of what is launched (`strip.cu`, `panel.cu`, `copies.cu`; for `assembly` and
 //! `fronts`, the files of these names), `ptx` what is shipped of them, `host` the same with plain loops, and the tests run the very sources, compiled for the host.
 
 mod assembly;
@@ -25,7 +26,7 @@ mod ptx;
 pub use assembly::{Part, PartLayout, Target, extend, place};
 pub use fronts::{FRONT_BYTES, FrontShape, front_qr_batch};
 pub use host::HostKernels;
-pub use ptx::{MODULES, fingerprint, sources};
+pub use ptx::{MODULES, fingerprint, modules, sources};
 
 use crate::block::Op;
 use crate::gemqrt::blocks;
@@ -108,7 +109,7 @@ pub fn geqrt(
             .collect();
         let h = rows[kb - 1];
         let (here, t) = (run.at(a, j0, j0), run.at(t, 0, j0));
-        run.panel(here, None, t, &rows)?;
+        run.panel(here, None, t, &rows, scratch)?;
         run.copy_v(run.at(a, 0, j0), run.at(v, 0, j0), (m, kb), j0)?;
         let (v, right) = (run.at(v, j0, j0), run.at(a, j0, j0 + kb));
         run.update(
@@ -202,7 +203,7 @@ pub fn tpqrt(
         let rows: Vec<usize> = (j0..j0 + kb).map(|j| stair.rows(j, m)).collect();
         let h = rows[kb - 1];
         let (left, t) = (run.at(b, 0, j0), run.at(t, 0, j0));
-        run.panel(left, Some(run.at(r, j0, j0)), t, &rows)?;
+        run.panel(left, Some(run.at(r, j0, j0)), t, &rows, scratch)?;
         let right = n - j0 - kb;
         if right > 0 && h > 0 {
             // Below the staircase the tile holds anything.

@@ -28,6 +28,8 @@ struct Lab {
 
 const GAP: u64 = 64;
 const LAB_BYTES: u64 = 4 << 20;
+/// On a device there are larger tiles.
+const DEVICE_LAB_BYTES: u64 = 64 << 20;
 
 /// Where a test runs: on the host with an interpreter, or on a device.
 #[derive(Clone)]
@@ -38,18 +40,17 @@ enum On {
 
 impl Lab {
     fn new(on: &On) -> Self {
-        let device = match on {
-            On::Device(device) => device.clone(),
+        let (device, bytes): (Arc<dyn Device>, u64) = match on {
+            On::Device(device) => (device.clone(), DEVICE_LAB_BYTES),
             On::Host(interpreter) => {
                 let (interpreter, faults) = (interpreter.clone(), HostFaults::default());
-                Arc::new(HostDevice::new("host0", LAB_BYTES, interpreter, faults))
+                let host = HostDevice::new("host0", LAB_BYTES, interpreter, faults);
+                (Arc::new(host), LAB_BYTES)
             }
         };
-        let start = device.reserve(LAB_BYTES).unwrap();
+        let start = device.reserve(bytes).unwrap();
         let mut stream = device.stream().unwrap();
-        stream
-            .upload(&vec![0xff; LAB_BYTES as usize], start)
-            .unwrap();
+        stream.upload(&vec![0xff; bytes as usize], start).unwrap();
         stream.begin().unwrap();
         Lab {
             device,
@@ -418,6 +419,35 @@ fn blocks_of_as_many_threads_as_on_a_device() {
     check_tp::<f64>(case, &interpreter);
 }
 
+/// Heights for which strips are made by other kernels, and one that no strip has.
+fn tall(on: &On, sizes: [(usize, usize, usize); 3]) {
+    for (below, (m, n, ib)) in sizes.into_iter().enumerate() {
+        let case = Case {
+            m,
+            n,
+            ib,
+            pad: 1,
+            below: below % 2,
+            cols: 3,
+            zeros: 1,
+            seed: 17,
+            threads: 32,
+        };
+        four_scalars!(check_tp(case, on));
+        if m < 1500 {
+            check_ge::<f64>(case, on);
+            check_ge::<treeqr_matrices::c64>(case, on);
+        }
+    }
+}
+
+#[test]
+fn tall_strips() {
+    for on in interpreters(32) {
+        tall(&on, [(280, 34, 34), (1030, 10, 10), (2060, 3, 3)]);
+    }
+}
+
 /// The same on a device, where there is one.
 #[test]
 fn on_a_cuda_device_if_there_is_one() {
@@ -428,6 +458,7 @@ fn on_a_cuda_device_if_there_is_one() {
     let on = On::Device(device);
     four_scalars!(check_fronts(2000, 12, 5, &on));
     four_scalars!(check_fronts(50, 45, 6, &on));
+    tall(&on, [(600, 140, 128), (1100, 90, 64), (2060, 40, 32)]);
     let shapes = [
         (1, 1, 1),
         (1, 5, 3),

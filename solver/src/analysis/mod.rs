@@ -34,7 +34,9 @@ use crate::error::AnalyseError;
 use crate::options::{DenseRows, Options};
 use crate::symbolic::{Front, Symbolic, Tree};
 use cleanup::Reduced;
+use groups::Unit;
 use ordering::OrderingInput;
+use partition::Tiling;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use structure::{Outline, Structure};
@@ -100,16 +102,7 @@ pub fn analyse(pattern: &Arc<Pattern>, options: &Options) -> Result<Symbolic, An
     let tree = steps.run("numbering", || {
         numbering::number(&work, &reduced, &order, fronts)
     });
-    let (tilings, (units, unit_of)) = steps.run("partition", || {
-        let flops: Vec<u64> = (0..tree.fronts.len())
-            .map(|f| block_flops(&tree, f))
-            .collect();
-        limits::check_fronts(&tree.fronts, &flops)?;
-        let tilings = partition::partition(&tree, &flops, options)?;
-        let units = groups::group(&tree, &tilings, &flops, options.threads);
-        limits::check_units(&tilings, units.0.len())?;
-        Ok((tilings, units))
-    })?;
+    let (tilings, (units, unit_of)) = steps.run("partition", || cut(&tree, options))?;
     tracing::info!(
         ordering = ordered.name,
         fronts = tree.fronts.len(),
@@ -136,6 +129,39 @@ pub fn analyse(pattern: &Arc<Pattern>, options: &Options) -> Result<Symbolic, An
         ordering_why: ordered.why,
         steps: steps.list,
     })
+}
+
+/// The tiles of all fronts, and the tasks' units with the unit of every front.
+#[allow(clippy::type_complexity)] // three lists
+fn cut(
+    tree: &Tree,
+    options: &Options,
+) -> Result<(Vec<Option<Tiling>>, (Vec<Unit>, Vec<u32>)), AnalyseError> {
+    let fronts = 0..tree.fronts.len();
+    let flops: Vec<u64> = fronts.map(|f| block_flops(tree, f)).collect();
+    limits::check_fronts(&tree.fronts, &flops)?;
+    let tilings = partition::partition(tree, &flops, options)?;
+    let units = groups::group(tree, &tilings, &flops, options.threads);
+    limits::check_units(&tilings, units.0.len())?;
+    Ok((tilings, units))
+}
+
+impl Symbolic {
+    /// The same analysis with its fronts cut as `options` say: tiles and workers. What decides the fronts themselves is not asked again.
+    ///
+    /// # Errors
+    /// As [`analyse`] for tiles.
+    pub fn cut_again(&self, options: &Options) -> Result<Self, AnalyseError> {
+        partition::check(options)?;
+        let (tilings, (units, unit_of)) = cut(&self.tree, options)?;
+        Ok(Symbolic {
+            options: options.clone(),
+            tilings,
+            units,
+            unit_of,
+            ..self.clone()
+        })
+    }
 }
 
 /// Flops of a front as one block, in real arithmetic.

@@ -17,7 +17,7 @@
 use super::limits;
 use crate::error::AnalyseError;
 use crate::options::Options;
-use crate::symbolic::Tree;
+use crate::symbolic::{Front, Tree};
 
 /// How a front is cut into tiles.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -92,6 +92,25 @@ const MAX_BLOCK_FLOPS: u64 = 1_000_000_000;
 /// quicker still by some percent, tiles of a small front being slower than the front; more workers than that would wait.
 const BLOCK_PART: u64 = 24;
 
+/// Fronts with fewer reflectors than this stay the CPU's: a device would wait for panels.
+const DEVICE_REFLECTORS: u32 = 1536;
+/// Tiles and inner blocks of fronts for devices: a task is some tens of launches, whatever its size.
+const DEVICE_NB: u32 = 512;
+const DEVICE_IB: u32 = 128;
+
+impl Options {
+    /// The sizes for a front that is cut for a device.
+    fn of_device(&self, front: &Front) -> Option<Options> {
+        let asked = self.mb.is_some() || self.nb.is_some() || self.ib.is_some();
+        let large = front.m.min(front.n) >= DEVICE_REFLECTORS;
+        (self.for_devices && !asked && large).then(|| Options {
+            nb: Some(DEVICE_NB),
+            ib: Some(DEVICE_IB),
+            ..self.clone()
+        })
+    }
+}
+
 /// Checks the sizes that a user asked for.
 pub(crate) fn check(options: &Options) -> Result<(), AnalyseError> {
     let bad = |what: String| Err(AnalyseError::BadTiles { what });
@@ -128,7 +147,10 @@ pub(crate) fn partition(
             if !asked && (flops[f] <= limit || options.nb.is_some() || options.mb.is_some()) {
                 return Ok(None);
             }
-            let mut tiling = tiling(tree, f, options);
+            let mut tiling = match options.of_device(front) {
+                Some(larger) => tiling(tree, f, &larger),
+                None => tiling(tree, f, options),
+            };
             limits::count_tasks(&mut tasks, &tiling)?;
             (tiling.own_tiles, tiling.own_rows) = own_tiles(tree, f, &tiling);
             Ok(Some(tiling))

@@ -45,6 +45,7 @@ stored!(Options {
     nb,
     ib,
     bh,
+    for_devices,
     dense_rows,
 });
 

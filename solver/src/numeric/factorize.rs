@@ -165,7 +165,9 @@ pub(super) fn factorize_in<T: FactorScalar, O: Observer>(
     let prediction = plan.predict();
     check_tasks(&prediction)?;
     let workers = options.run.threads;
-    let limit = options.memory_limit.bytes(&prediction, workers)?;
+    let streams = options.run.accelerators.iter().map(|a| a.streams);
+    let ahead = workers + streams.sum::<usize>();
+    let limit = options.memory_limit.bytes(&prediction, ahead)?;
     if !options.memory_limit.is_asked_for() {
         check_available(&prediction, workers, store.pooled_bytes())?;
     }

@@ -28,6 +28,7 @@ use compare::Compared;
 use measure::Measured;
 use std::path::Path;
 use treeqr::Options;
+use treeqr::devices::ScalarKind;
 use treeqr::runtime::{Accelerator, DeviceSpec, SchedulerEntry};
 use variant::{Variant, variants};
 
@@ -175,7 +176,7 @@ fn plan(args: &BenchArgs) -> Result<Plan, Failure> {
     threads.sort_unstable();
     threads.dedup();
     let options = args.device.options(&args.devices);
-    let opened = options.open(f64::INFINITY, true);
+    let opened = options.open(f64::INFINITY, &ScalarKind::ALL);
     let opened = opened.map_err(|e| Failure::from(treeqr::Error::from(e)))?;
     for note in &opened.notes {
         tracing::warn!("{note}");
@@ -194,7 +195,10 @@ fn plan(args: &BenchArgs) -> Result<Plan, Failure> {
         },
         variants,
         devices: args.emulate_device.clone(),
+        options: Options {
+            for_devices: !accelerators.is_empty(),
+            ..args.tree.options(1)?
+        },
         accelerators,
-        options: args.tree.options(1)?,
     })
 }

@@ -17,8 +17,8 @@ use std::time::{Duration, Instant};
 use treeqr::matrices::{Output, RealScalar};
 use treeqr::profiling::trace::Status;
 use treeqr::{
-    Csc, Dense, Error, FactorOptions, FactorScalar, Fallback, Posed, Progress, RankCheck,
-    Refinement, RunShape, Scalar, Solution, Symbolic, Terms, analyse,
+    Csc, Dense, Error, FactorOptions, FactorScalar, Fallback, Options, Posed, Progress, RankCheck,
+    Refinement, RunShape, Scalar, Solution, Symbolic, Terms, analyse, scalar_kind,
 };
 
 /// In what numbers is solved, and how.
@@ -96,13 +96,17 @@ pub fn solve_in<N: Numbers>(args: &SolveArgs) -> Result<Outcome, Failure> {
     let pattern = posed.matrix().pattern();
     let mut symbolic = analyse(pattern, &options).map_err(about)?;
     let shape = RunShape::of::<N::Matrix>(0, factor.keep_q);
-    let double = size_of::<<N::Matrix as Scalar>::Real>() == 8;
     let flops = symbolic.predict(shape).flops;
-    let device_notes = args.run.open_devices(&mut factor, flops, double)?;
-    if !factor.run.accelerators.is_empty()
-        && let Some(wider) = args.analysis.tree.for_devices(&options)
-    {
-        symbolic = analyse(pattern, &wider).map_err(about)?;
+    let device_notes = args
+        .run
+        .open_devices(&mut factor, flops, scalar_kind::<N::Matrix>())?;
+    if !factor.run.accelerators.is_empty() {
+        let for_devices = Options {
+            for_devices: true,
+            ..options.clone()
+        };
+        let cut = symbolic.cut_again(&for_devices);
+        symbolic = Arc::new(cut.map_err(|e| about(e.into()))?);
     }
     for note in &device_notes {
         tracing::warn!("{note}");
