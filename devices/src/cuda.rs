@@ -587,6 +587,12 @@ impl CudaStream {
 }
 
 impl Stream for CudaStream {
+    fn prepare(&mut self) -> Result<(), DeviceError> {
+        self.context.enter()?;
+        self.blas_handle()?;
+        Ok(())
+    }
+
     fn upload(&mut self, from: &[u8], to: u64) -> Result<(), DeviceError> {
         self.context.enter()?;
         if is_pinned(from) {

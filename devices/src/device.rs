@@ -54,6 +54,14 @@ pub trait Pinned: Send + Sync {}
 /// Commands that a device does one after the other. What a stream does is seen by others once `finish` has returned (copies: once
 /// they have returned).
 pub trait Stream: Send {
+    /// Does now what would otherwise hold up its first kernels and products: whoever runs tasks on it calls it once. Nothing, by default.
+    ///
+    /// # Errors
+    /// If the device fails.
+    fn prepare(&mut self) -> Result<(), DeviceError> {
+        Ok(())
+    }
+
     /// Copies `from` to the device; done when it returns.
     ///
     /// # Errors

@@ -54,7 +54,7 @@ template <typename T> struct StripShared {
     T by[STRIP_WARPS][MOST_STRIP];
     // Heads above the strip, as they were and as they become.
     T heads[MOST_STRIP][MOST_STRIP], done[MOST_STRIP][MOST_STRIP];
-    T gram[MOST_STRIP][MOST_STRIP + 1], factor[MOST_STRIP][MOST_STRIP + 1];
+    T gram[MOST_STRIP][MOST_STRIP + 1], taus[MOST_STRIP];
     Real<T> reals[MOST_WARPS];
 };
 
@@ -200,7 +200,7 @@ static __device__ void strip(T *a, int lda, T *r, int ldr, T *t, int ldt, int fr
                 if (right && !inside) shared->done[j][column] = head - by;
                 if (own == 0) {
                     shared->done[j][j] = m.beta;
-                    shared->factor[j][j] = m.tau;
+                    shared->taus[j] = m.tau;
                 }
                 if (left) {
                     T product = conjugate(total) * m.scale;
@@ -231,18 +231,21 @@ static __device__ void strip(T *a, int lda, T *r, int ldr, T *t, int ldt, int fr
             if (i <= j) r[i + (size_t)j * ldr] = shared->done[i][j];
         }
     }
-    // Row i of T, each by its own thread: T(i, j) = -tau_j T(i, i..j) G(i..j, j).
+    // Row i of T, each in the registers of its own thread: T(i, j) = -tau_j T(i, i..j) G(i..j, j).
     int i = thread;
     if (i < width) {
-        for (int j = 0; j < width; j++) {
-            T tau = shared->factor[j][j], sum = zero;
-            if (j > i) {
-                for (int l = i; l < j; l++) sum = sum + shared->factor[i][l] * shared->gram[l][j];
-                sum = -(tau * sum);
-                if (square(tau) == R(0)) sum = zero;
-                shared->factor[i][j] = sum;
+        T factor[COLS];
+        UNROLL
+        for (int j = 0; j < COLS; j++) {
+            T tau = j < width ? shared->taus[j] : zero, sum = zero;
+            UNROLL
+            for (int l = 0; l < j; l++) {
+                // Of G what is above its diagonal is there.
+                if (l >= i && j < width) sum = sum + factor[l] * shared->gram[l][j];
             }
-            t[i + (size_t)j * ldt] = j > i ? sum : j == i ? tau : zero;
+            bool acts = !(square(tau) == R(0));
+            factor[j] = j > i ? (acts ? -(tau * sum) : zero) : j == i ? tau : zero;
+            if (j < width) t[i + (size_t)j * ldt] = factor[j];
         }
     }
 }
@@ -275,6 +278,11 @@ static __device__ void strip_apply(T *a, int lda, T *r, int ldr, const T *t, int
         UNROLL
         for (int k = 0; k < COLS; k++) p[k] = p[k] + conjugate(entry(i, k)) * here;
     }
+    // T, for who needs it after the next barrier.
+    for (int e = thread; !is_left && e < width * width; e += threads) {
+        int k = e % width, c = e / width;
+        shared->gram[k][c] = t[from + k + (size_t)(from + c) * ldt];
+    }
     T total = block_columns_sum<COLS>(p, shared->sums[0]);
     bool mine = lane % (32 / COLS) == 0 && own < width;
     if (is_left) {
@@ -285,11 +293,11 @@ static __device__ void strip_apply(T *a, int lda, T *r, int ldr, const T *t, int
     T before = !inside && own < width ? *head : zero;
     if (mine) shared->by[warp][own] = before + total;
     __syncwarp();
-    // op(T) = T^H.
-    const T *factor = t + from + (size_t)(from + own) * ldt;
+    // op(T) = T^H, which has zeros above its diagonal.
     T w = zero;
-    if (own < width)
-        for (int l = 0; l <= own; l++) w = w + conjugate(factor[l]) * shared->by[warp][l];
+    UNROLL
+    for (int l = 0; l < COLS; l++)
+        if (l <= own && own < width) w = w + conjugate(shared->gram[l][own]) * shared->by[warp][l];
     __syncwarp();
     if (mine) shared->by[warp][own] = w;
     // All have read the heads before one of them changes.
@@ -304,12 +312,14 @@ static __device__ void strip_apply(T *a, int lda, T *r, int ldr, const T *t, int
     }
 }
 
-// Rows of T that a block of threads makes.
-template <typename T> struct MergeRows { static const int COUNT = sizeof(T) > 8 ? 8 : 16; };
+// Rows of T that a block of threads makes, and the columns of a strip at most.
+template <typename T> struct MergeSizes { static const int ROWS = sizeof(T) > 8 ? 4 : 8, COLS = sizeof(T) > 8 ? 8 : 16; };
 
 template <typename T> struct MergeShared {
-    T rows[MergeRows<T>::COUNT][MOST_COLUMNS + 1];
-    T product[MOST_COLUMNS][MergeRows<T>::COUNT];
+    T rows[MergeSizes<T>::ROWS][MOST_COLUMNS + 1];
+    T product[MOST_COLUMNS][MergeSizes<T>::COLS];
+    T gram[MOST_COLUMNS][MergeSizes<T>::COLS];
+    T diagonal[MergeSizes<T>::COLS][MergeSizes<T>::COLS + 1];
 };
 
 // T(i, s) = -T(i, 0..s) (G(0..s, s) T(s, s)) for strip after strip s of `width` columns; T(s, s) are there, and zeros are written below.
@@ -317,32 +327,39 @@ template <typename T>
 static __device__ void merge_t(T *t, int ldt, const T *g, int count, int width, MergeShared<T> *shared) {
     typedef Real<T> R;
     const T zero = Make<T>::of(R(0));
-    const int rows = MergeRows<T>::COUNT;
+    const int rows = MergeSizes<T>::ROWS;
     int thread = threadIdx.x, threads = blockDim.x, first = blockIdx.x * rows, last = first + rows < count ? first + rows : count;
     for (int from = 0; from < count; from += width) {
         int columns = from + width < count ? width : count - from;
-        T *diagonal = t + from + (size_t)from * ldt;
-        // G(l, s) T(s, s), as far as rows of this block need it.
-        for (int e = thread; from > first && e < (from - first) * columns; e += threads) {
-            int l = first + e / columns, c = e % columns;
+        // As far as rows of this block need it.
+        int above = from > first ? from - first : 0;
+        for (int e = thread; e < above * columns; e += threads) {
+            int l = e % above, c = e / above;
+            shared->gram[l][c] = g[first + l + (size_t)(from + c) * count];
+        }
+        for (int e = thread; e < columns * columns; e += threads) {
+            int k = e % columns, c = e / columns;
+            shared->diagonal[k][c] = t[from + k + (size_t)(from + c) * ldt];
+        }
+        __syncthreads();
+        for (int e = thread; e < above * columns; e += threads) {
+            int l = e / columns, c = e % columns;
             T sum = zero;
-            for (int k = 0; k <= c; k++) sum = sum + g[l + (size_t)(from + k) * count] * diagonal[k + (size_t)c * ldt];
+            for (int k = 0; k < columns; k++) sum = sum + shared->gram[l][k] * shared->diagonal[k][c];
             shared->product[l][c] = sum;
         }
         __syncthreads();
         for (int e = thread; e < (last - first) * columns; e += threads) {
-            int i = first + e % (last - first), c = e / (last - first);
-            T *place = t + i + (size_t)(from + c) * ldt;
+            int r = e / columns, i = first + r, c = e % columns;
             T entry = zero;
             if (i < from) {
-                for (int l = i; l < from; l++) entry = entry - shared->rows[i - first][l] * shared->product[l][c];
-                *place = entry;
+                for (int l = r; l < above; l++) entry = entry - shared->rows[r][first + l] * shared->product[l][c];
             } else if (i < from + columns) {
-                entry = *place;
-            } else {
-                *place = zero;
+                entry = shared->diagonal[i - from][c];
             }
-            shared->rows[i - first][from + c] = entry;
+            // What lies on the diagonal stays as it is.
+            if (i < from || i >= from + columns) t[i + (size_t)(from + c) * ldt] = entry;
+            shared->rows[r][from + c] = entry;
         }
         __syncthreads();
     }

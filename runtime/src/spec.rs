@@ -65,6 +65,11 @@ pub struct TaskSpec {
     pub flops: u64,
     /// The tree node it works for; recorded, and named in errors.
     pub node: u32,
+    /// Whether only CPU workers may run it, whatever devices can: a task that is too small for them.
+    pub host_only: bool,
+    /// By place in `accesses`, as bits: data that no later task of the run changes and that the host will want. A device sends it home
+    /// when nothing more urgent is on the way.
+    pub last: u8,
 }
 
 impl TaskSpec {
@@ -78,7 +83,17 @@ impl TaskSpec {
             priority: 0,
             flops: 0,
             node,
+            host_only: false,
+            last: 0,
         }
+    }
+
+    /// The same task, after which nothing changes the data of access `index` (below 8).
+    #[must_use]
+    #[inline]
+    pub fn last(mut self, index: usize) -> Self {
+        self.last |= 1 << index;
+        self
     }
 
     /// The same task with one more access.

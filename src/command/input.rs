@@ -7,7 +7,8 @@ use clap::error::ErrorKind;
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 use std::sync::Arc;
-use treeqr::devices::ScalarKind;
+use std::thread::JoinHandle;
+use treeqr::devices::{DeviceError, ScalarKind};
 use treeqr::matrices::{Loaded, Source};
 use treeqr::runtime::{Config, ModelStore, SCHEDULERS, SchedulerEntry, schedulers};
 use treeqr::solver::{AUTO, AnalyseError, ORDERINGS, Priorities};
@@ -250,25 +251,48 @@ impl DeviceArgs {
 }
 
 impl RunArgs {
-    /// Lets devices take part in a factorization of so many flops; gives what should be said of those that do not.
-    pub fn open_devices(
-        &self,
-        factor: &mut FactorOptions,
-        flops: u64,
-        scalar: ScalarKind,
-    ) -> Result<Vec<String>, Failure> {
-        if !self.emulate_device.is_empty() {
-            return Ok(Vec::new());
+    /// Begins to open devices for numbers of these kinds: beside the reading and the analysis where they were asked for by number.
+    pub fn begin_devices(&self, scalars: Vec<ScalarKind>) -> OpeningDevices {
+        let choice = match self.emulate_device.is_empty() {
+            true => self.devices.clone(),
+            false => DeviceChoice::None,
+        };
+        let options = self.device.options(&choice);
+        let opened = matches!(choice, DeviceChoice::Some(_)).then(|| {
+            let (options, scalars) = (options.clone(), scalars.clone());
+            std::thread::spawn(move || options.open(f64::INFINITY, &scalars))
+        });
+        OpeningDevices {
+            options,
+            scalars,
+            opened,
+            chosen: self.scheduler.is_some(),
         }
-        let opened = self
-            .device
-            .options(&self.devices)
-            .open(flops as f64, &[scalar]);
+    }
+}
+
+/// Devices that are being opened, or will be if it pays.
+pub struct OpeningDevices {
+    options: DeviceOptions,
+    scalars: Vec<ScalarKind>,
+    opened: Option<JoinHandle<Result<OpenDevices, DeviceError>>>,
+    /// Whether the scheduler was asked for.
+    chosen: bool,
+}
+
+impl OpeningDevices {
+    /// Lets them take part in a factorization of so many flops; gives what should be said of those that do not.
+    pub fn join(self, factor: &mut FactorOptions, flops: u64) -> Result<Vec<String>, Failure> {
+        let opened = match self.opened.map(JoinHandle::join) {
+            Some(Ok(opened)) => opened,
+            // After a panic there, once more here.
+            Some(Err(_)) | None => self.options.open(flops as f64, &self.scalars),
+        };
         let OpenDevices {
             accelerators,
             notes,
         } = opened.map_err(|e| Failure::from(treeqr::Error::from(e)))?;
-        if !accelerators.is_empty() && self.scheduler.is_none() {
+        if !accelerators.is_empty() && !self.chosen {
             let entry = schedulers::by_name(DEVICE_SCHEDULER);
             factor.run.scheduler = entry.expect("it is in the table");
         }

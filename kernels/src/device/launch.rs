@@ -11,7 +11,7 @@ const PANEL_THREADS: u32 = 512;
 /// Threads of a block of `kernels/cuda/strip.cu`, which hold a strip in their registers.
 const STRIP_THREADS: u32 = 256;
 /// Rows of T that a block of threads of `merge_t` makes, for scalars of 8 bytes at most and for larger ones.
-const MERGE_ROWS: (usize, usize) = (16, 8);
+const MERGE_ROWS: (usize, usize) = (8, 4);
 /// Threads of a block that copies, and the most blocks: each thread then takes several entries.
 const COPY_THREADS: u32 = 256;
 const COPY_BLOCKS: usize = 1024;

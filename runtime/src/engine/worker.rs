@@ -47,6 +47,11 @@ fn serve<A: Application, O: Observer>(engine: &Engine<'_, A, O>, worker: WorkerI
         Ok(driven) => driven,
         Err(error) => return engine.fail(RunError::Device(error)),
     };
+    if let Some(driven) = &mut driven
+        && let Err(error) = driven.stream.prepare()
+    {
+        return engine.fail(RunError::Device(error));
+    }
     let mut scratch = driven.is_none().then(|| engine.app.scratch(worker));
     let mut recorder = Recorder {
         observer: engine.observer,

@@ -38,6 +38,7 @@
 //!   content on any node waits for all transfers of the handle.
 //! * Several tasks run on a device at the same time, and its memory may be in pieces. A task that finds no room gives back what it
 //!   has pinned and tries again when another has ended; alone it finds room, by what `RealNode::fits` asks of it.
+//! * What no task will change goes home behind all other copies, so that not all of it is left for the end of the run.
 //! * Room of a replica that is on its way home is free when it has arrived: an eviction of an owner waits for that.
 //!
 //! One lock holds the states. For emulated devices it is held while bytes are copied, for real ones only where an eviction waits.
@@ -366,6 +367,13 @@ impl<'r> Coherence<'r> {
         }
         if node != MemoryNode::HOST {
             work.link(node).active -= 1;
+        }
+        if let (Some(real), true) = (self.real(node), spec.last != 0) {
+            for (k, &(handle, _)) in spec.accesses.iter().enumerate().take(8) {
+                if spec.last & (1 << k) != 0 {
+                    work.send_home(real, handle, node);
+                }
+            }
         }
     }
 

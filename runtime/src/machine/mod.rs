@@ -19,7 +19,7 @@
 //! sleep: the emulation holds as long as the threads that compute at the same time have cores.
 //!
 //! # Devices that are there
-//! A worker is a thread that drives one stream of the device: its data is brought by the device's two threads for copies (`real.rs`),
+//! A worker is a thread that drives one stream of the device: its data is brought by the device's threads for copies (`real.rs`),
 //! then it asks for kernels and waits for them. Streams are workers like others to policies and in traces; those of one device share
 //! its memory node. Time is wall time. A run has emulated devices or real ones, not both.
 
@@ -435,7 +435,8 @@ impl World for Machine<'_> {
             return devices.on_cpu[codelet];
         }
         // What nobody else can run may try, and fail for want of memory.
-        devices.on_device[codelet]
+        let may = !spec.host_only || !devices.on_cpu[codelet];
+        may && devices.on_device[codelet]
             && (!devices.on_cpu[codelet] || devices.coherence.fits(spec, memory))
     }
 

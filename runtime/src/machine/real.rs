@@ -3,7 +3,8 @@
 //! Takes a [`Device`] and how much of it a run may use; gives rooms for replicas, and transfers that somebody can wait for. Knows no
 //! state of a replica: that is `coherence.rs`.
 //!
-//! Each device has two threads, one for each direction, which serve their transfers in the order in which they were asked for. They take
+//! Each device has three threads, one for each direction and one for what goes home without anybody waiting for it, which serve their
+//! transfers in the order in which they were asked for. They take
 //! the host's bytes under a claim of the store, as a task would. Nobody who asks waits here; who needs the bytes waits for the
 //! transfer. A transfer waits at most for transfers that were asked for before it, so there is no circle.
 
@@ -52,11 +53,12 @@ pub(super) struct RealNode {
     scratch: Vec<Arc<Room>>,
     up: Mutex<Option<Sender<Job>>>,
     down: Mutex<Option<Sender<Job>>>,
-    /// Where the two threads find what to do, until they take it.
+    home: Mutex<Option<Sender<Job>>>,
+    /// Where the threads find what to do, until they take it.
     receivers: Mutex<Vec<Receiver<Job>>>,
     /// Bytes a nanosecond, as bits.
     rate: AtomicU64,
-    /// What the two threads have done.
+    /// What the threads have done.
     done: Mutex<Vec<Event>>,
     /// Whether buffers on the host are page-locked; not any more after a refusal.
     pins: AtomicBool,
@@ -126,6 +128,13 @@ impl Transfer {
     }
 }
 
+/// Whether somebody waits for a transfer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Urgency {
+    Now,
+    Behind,
+}
+
 /// What is asked of a thread that copies.
 pub(super) struct Job {
     what: What,
@@ -181,7 +190,7 @@ impl RealNode {
         }
         let start = device.reserve(*memory_bytes)?;
         let arena = Arc::new(Mutex::new(Arena::new(start, *memory_bytes)));
-        let ((up, to_device), (down, to_host)) = (channel(), channel());
+        let ((up, to_device), (down, to_host), (home, behind)) = (channel(), channel(), channel());
         let mut node = RealNode {
             name: name.clone(),
             device: device.clone(),
@@ -191,7 +200,8 @@ impl RealNode {
             scratch: Vec::new(),
             up: Mutex::new(Some(up)),
             down: Mutex::new(Some(down)),
-            receivers: Mutex::new(vec![to_device, to_host]),
+            home: Mutex::new(Some(home)),
+            receivers: Mutex::new(vec![to_device, to_host, behind]),
             rate: AtomicU64::new(FIRST_BYTES_PER_NS.to_bits()),
             done: Mutex::default(),
             pins: AtomicBool::new(*pin),
@@ -267,7 +277,7 @@ impl RealNode {
         (from, to): (MemoryNode, MemoryNode),
         (room, peer): (Arc<Room>, Option<Peer>),
         after: Option<Arc<Transfer>>,
-        ticks: u64,
+        (urgency, ticks): (Urgency, u64),
     ) -> Arc<Transfer> {
         let what = What::Move {
             handle,
@@ -277,10 +287,10 @@ impl RealNode {
             ticks,
             peer,
         };
-        let queue = if to == MemoryNode::HOST {
-            &self.down
-        } else {
-            &self.up
+        let queue = match (to, urgency) {
+            (MemoryNode::HOST, Urgency::Now) => &self.down,
+            (MemoryNode::HOST, Urgency::Behind) => &self.home,
+            _ => &self.up,
         };
         self.ask(queue, what, room, after)
     }
@@ -316,7 +326,7 @@ impl RealNode {
         DeviceError::new(&self.name, "copy", what, ErrorKind::Failed)
     }
 
-    /// What the threads will serve: two of them.
+    /// What the threads will serve: a queue each.
     pub(super) fn take_receivers(&self) -> Vec<Receiver<Job>> {
         std::mem::take(&mut *lock(&self.receivers))
     }
@@ -325,6 +335,7 @@ impl RealNode {
     pub(super) fn close(&self) {
         lock(&self.up).take();
         lock(&self.down).take();
+        lock(&self.home).take();
         // If nobody took them, what was asked for fails.
         for receiver in self.take_receivers() {
             for job in receiver.try_iter() {

@@ -30,6 +30,8 @@ pub struct Tiling {
     pub ib: u32,
     /// Tiles of a panel reduced flat before the binary tree; 0: all.
     pub bh: u32,
+    /// Whether its tasks are the CPU's, beside larger fronts that are cut for devices.
+    pub host_only: bool,
     /// Tile columns with a panel: those that start above min(m, n).
     pub panels: usize,
     /// Per tile column, the number of tile rows that reach above its staircase.
@@ -151,6 +153,10 @@ pub(crate) fn partition(
                 Some(larger) => tiling(tree, f, &larger),
                 None => tiling(tree, f, options),
             };
+            let sizes = [options.mb, options.nb, options.ib];
+            tiling.host_only = options.for_devices
+                && sizes.iter().all(Option::is_none)
+                && options.of_device(front).is_none();
             limits::count_tasks(&mut tasks, &tiling)?;
             (tiling.own_tiles, tiling.own_rows) = own_tiles(tree, f, &tiling);
             Ok(Some(tiling))
@@ -212,6 +218,7 @@ fn tiling(tree: &Tree, f: usize, options: &Options) -> Tiling {
         cols,
         ib,
         bh,
+        host_only: false,
         panels,
         depth,
         own_tiles: Vec::new(),

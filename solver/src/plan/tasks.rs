@@ -6,6 +6,7 @@
 use super::panel::{Step, steps, tile_stair, triangle_stair};
 use super::{Plan, codelet};
 use crate::analysis::groups::Unit;
+use std::collections::HashSet;
 use treeqr_kernels::{Stair, front_qr_flops, gemqrt_flops, geqrt_flops, tpmqrt_flops, tpqrt_flops};
 use treeqr_runtime::Access::{Read, ReadWrite, Scatter, Write};
 use treeqr_runtime::{CodeletId, Handle, TaskSpec};
@@ -154,16 +155,27 @@ impl Plan<'_> {
     }
 
     fn tiled_tasks(&self, f: usize, out: &mut Vec<TaskSpec>) {
+        let before = out.len();
         self.activate(f, out);
         for &c in &self.front(f).children {
             self.copy_child(f, c as usize, out);
             self.push_clean(c as usize, out);
         }
+        // What a device sends home once nothing changes it: all that stays when the front is gone.
+        let host_only = self.tiling(f).host_only;
+        let released = (self.sym.options.for_devices && !host_only).then(|| {
+            let releases = self.front_releases(f).into_iter();
+            releases.map(|(handle, _)| handle).collect::<HashSet<_>>()
+        });
         for k in 0..self.tiling(f).panels {
-            self.reduce_panel(f, k, out);
+            self.reduce_panel(f, k, released.as_ref(), out);
         }
         if self.front(f).parent.is_none() {
             self.push_clean(f, out);
+        }
+        if host_only {
+            let tasks = out[before..].iter_mut();
+            tasks.for_each(|task| task.host_only = true);
         }
     }
 
@@ -246,8 +258,14 @@ impl Plan<'_> {
         out
     }
 
-    /// Reduces panel k and updates the tiles to its right.
-    fn reduce_panel(&self, f: usize, k: usize, out: &mut Vec<TaskSpec>) {
+    /// Reduces panel k and updates the tiles to its right. `released` is what goes with the front, if a device may have it.
+    fn reduce_panel(
+        &self,
+        f: usize,
+        k: usize,
+        released: Option<&HashSet<Handle>>,
+        out: &mut Vec<TaskSpec>,
+    ) {
         let t = self.tiling(f);
         let stair = self.sym.tree.stair(f);
         let q = t.grid().1;
@@ -265,7 +283,21 @@ impl Plan<'_> {
                 self.tile(f, i, j as usize)
             }
         };
-        for step in steps(t, k) {
+        let steps = steps(t, k);
+        // The factors of this panel, and the rows of R that no later panel reaches, when the last step of the panel is done with them.
+        let stays = |handle: Handle| released.is_some_and(|released| !released.contains(&handle));
+        let is_done = |i: usize| k + 1 == t.panels || t.diagonal(k + 1).0 > i;
+        let end = steps.len();
+        for (s, step) in steps.into_iter().enumerate() {
+            let is_last = s + 1 == end;
+            let settled = |mut task: TaskSpec, places: &[(usize, bool)]| {
+                for &(place, settled) in places {
+                    if settled && stays(task.accesses[place].0) {
+                        task = task.last(place);
+                    }
+                }
+                task
+            };
             let (factor, _) = self.step_factor(f, k, step);
             let params = |i: usize, a: usize, j: u32, tree: u32| {
                 [f as u32, k as u32, i as u32, a as u32, j, tree]
@@ -275,76 +307,70 @@ impl Plan<'_> {
                     let rows = t.height(i) - t.offset(i, k);
                     let stair = tile_stair(t, stair, i, k);
                     let stair = Stair::Rows(&stair);
-                    out.push(
-                        full(
-                            codelet::GEQRT,
-                            f,
-                            params(i, i, 0, 0),
-                            geqrt_flops::<f64>(rows, w, stair),
-                            self,
-                        )
-                        .with(self.tile(f, i, k), ReadWrite)
-                        .with(factor, ReadWrite),
-                    );
+                    let task = full(
+                        codelet::GEQRT,
+                        f,
+                        params(i, i, 0, 0),
+                        geqrt_flops::<f64>(rows, w, stair),
+                        self,
+                    )
+                    .with(self.tile(f, i, k), ReadWrite)
+                    .with(factor, ReadWrite);
+                    out.push(settled(task, &[(0, is_last), (1, true)]));
                     for &(j, width) in &right {
                         let flops = gemqrt_flops::<f64>(rows, width, rows.min(w), stair);
-                        out.push(
-                            full(codelet::GEMQRT, f, params(i, i, j, 0), flops, self)
-                                .with(factor, Read)
-                                .with(at(i, j), ReadWrite),
-                        );
+                        let task = full(codelet::GEMQRT, f, params(i, i, j, 0), flops, self)
+                            .with(factor, Read)
+                            .with(at(i, j), ReadWrite);
+                        out.push(settled(task, &[(1, is_last && is_done(i))]));
                     }
                 }
                 Step::Flat { a, i } => {
                     let stair = tile_stair(t, stair, i, k);
                     let stair = Stair::Rows(&stair);
                     let rows = t.height(i);
-                    out.push(
-                        full(
-                            codelet::TPQRT,
-                            f,
-                            params(i, a, 0, 0),
-                            tpqrt_flops::<f64>(rows, w, stair),
-                            self,
-                        )
-                        .with(self.tile(f, a, k), ReadWrite)
-                        .with(self.tile(f, i, k), ReadWrite)
-                        .with(factor, ReadWrite),
-                    );
+                    let task = full(
+                        codelet::TPQRT,
+                        f,
+                        params(i, a, 0, 0),
+                        tpqrt_flops::<f64>(rows, w, stair),
+                        self,
+                    )
+                    .with(self.tile(f, a, k), ReadWrite)
+                    .with(self.tile(f, i, k), ReadWrite)
+                    .with(factor, ReadWrite);
+                    out.push(settled(task, &[(0, is_last), (1, true), (2, true)]));
                     for &(j, width) in &right {
                         let flops = tpmqrt_flops::<f64>(rows, width, w, stair);
-                        out.push(
-                            full(codelet::TPMQRT, f, params(i, a, j, 0), flops, self)
-                                .with(self.tile(f, i, k), Read)
-                                .with(factor, Read)
-                                .with(at(a, j), ReadWrite)
-                                .with(at(i, j), ReadWrite),
-                        );
+                        let task = full(codelet::TPMQRT, f, params(i, a, j, 0), flops, self)
+                            .with(self.tile(f, i, k), Read)
+                            .with(factor, Read)
+                            .with(at(a, j), ReadWrite)
+                            .with(at(i, j), ReadWrite);
+                        out.push(settled(task, &[(2, is_last && is_done(a))]));
                     }
                 }
                 Step::Tree { a, b } => {
                     let stair = triangle_stair(t, stair, b, k);
                     let stair = Stair::Rows(&stair);
-                    out.push(
-                        full(
-                            codelet::TPQRT,
-                            f,
-                            params(b, a, 0, 1),
-                            tpqrt_flops::<f64>(w, w, stair),
-                            self,
-                        )
-                        .with(self.tile(f, a, k), ReadWrite)
-                        .with(self.tile(f, b, k), ReadWrite)
-                        .with(factor, ReadWrite),
-                    );
+                    let task = full(
+                        codelet::TPQRT,
+                        f,
+                        params(b, a, 0, 1),
+                        tpqrt_flops::<f64>(w, w, stair),
+                        self,
+                    )
+                    .with(self.tile(f, a, k), ReadWrite)
+                    .with(self.tile(f, b, k), ReadWrite)
+                    .with(factor, ReadWrite);
+                    out.push(settled(task, &[(0, is_last), (1, true), (2, true)]));
                     for &(j, width) in &right {
                         let flops = tpmqrt_flops::<f64>(w, width, w, stair);
-                        out.push(
-                            full(codelet::TPMQRT, f, params(b, a, j, 1), flops, self)
-                                .with(factor, Read)
-                                .with(at(a, j), ReadWrite)
-                                .with(at(b, j), ReadWrite),
-                        );
+                        let task = full(codelet::TPMQRT, f, params(b, a, j, 1), flops, self)
+                            .with(factor, Read)
+                            .with(at(a, j), ReadWrite)
+                            .with(at(b, j), ReadWrite);
+                        out.push(settled(task, &[(1, is_last && is_done(a))]));
                     }
                 }
             }

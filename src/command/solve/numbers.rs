@@ -10,10 +10,11 @@ use super::Outcome;
 use super::work::{Numbers, Solved, Task, solve_in};
 use std::ffi::OsString;
 use std::time::Instant;
+use treeqr::devices::ScalarKind;
 use treeqr::matrices::Source;
 use treeqr::{
     Error, FactorOptions, FactorScalar, Factors, MixedScalar, Progress, RefineOptions, Refinement,
-    Scalar, Scaled, SolveOptions, c32, c64, refine, solve_mixed, solve_then,
+    Scalar, Scaled, SolveOptions, c32, c64, refine, scalar_kind, solve_mixed, solve_then,
 };
 
 /// Reads, solves, and writes x, in the numbers that the files and the flag ask for.
@@ -60,6 +61,10 @@ struct InTwo<T, X>(std::marker::PhantomData<(T, X)>);
 impl<T: FactorScalar, X: Scalar> Numbers for InOne<T, X> {
     type Matrix = T;
     type Vector = X;
+
+    fn scalars() -> Vec<ScalarKind> {
+        vec![scalar_kind::<T>()]
+    }
 
     fn solve(
         task: &Task<'_, T>,
@@ -114,6 +119,10 @@ impl<T: FactorScalar, X: Scalar> Numbers for InOne<T, X> {
 impl<T: MixedScalar, X: Scalar> Numbers for InTwo<T, X> {
     type Matrix = T;
     type Vector = X;
+
+    fn scalars() -> Vec<ScalarKind> {
+        vec![scalar_kind::<T::Single>(), scalar_kind::<T>()]
+    }
 
     fn solve(
         task: &Task<'_, T>,

@@ -14,11 +14,12 @@ use std::cell::Cell;
 use std::fs;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use treeqr::devices::ScalarKind;
 use treeqr::matrices::{Output, RealScalar};
 use treeqr::profiling::trace::Status;
 use treeqr::{
     Csc, Dense, Error, FactorOptions, FactorScalar, Fallback, Options, Posed, Progress, RankCheck,
-    Refinement, RunShape, Scalar, Solution, Symbolic, Terms, analyse, scalar_kind,
+    Refinement, RunShape, Scalar, Solution, Symbolic, Terms, analyse,
 };
 
 /// In what numbers is solved, and how.
@@ -27,6 +28,9 @@ pub trait Numbers {
     type Matrix: FactorScalar;
     /// Of b and x: the same, or complex where A is real.
     type Vector: Scalar;
+
+    /// Kinds of numbers in which is factorized.
+    fn scalars() -> Vec<ScalarKind>;
 
     /// From the analysis to x.
     fn solve(
@@ -75,6 +79,7 @@ pub fn solve_in<N: Numbers>(args: &SolveArgs) -> Result<Outcome, Failure> {
     let bar = Bar::new();
     bar.phase("reading");
     let begin = Instant::now();
+    let devices = args.run.begin_devices(N::scalars());
     let problem = read_matrix::<N::Matrix>(matrix_of(args))?;
     let a = &problem.loaded.matrix;
     let rhs = read_rhs::<N::Vector>(args.rhs.as_ref(), &problem.source, a.nrows())?;
@@ -97,9 +102,7 @@ pub fn solve_in<N: Numbers>(args: &SolveArgs) -> Result<Outcome, Failure> {
     let mut symbolic = analyse(pattern, &options).map_err(about)?;
     let shape = RunShape::of::<N::Matrix>(0, factor.keep_q);
     let flops = symbolic.predict(shape).flops;
-    let device_notes = args
-        .run
-        .open_devices(&mut factor, flops, scalar_kind::<N::Matrix>())?;
+    let device_notes = devices.join(&mut factor, flops)?;
     if !factor.run.accelerators.is_empty() {
         let for_devices = Options {
             for_devices: true,

@@ -4,7 +4,7 @@
 
 use super::work::Work;
 use super::{Replica, Validity};
-use crate::machine::real::{RealNode, Transfer};
+use crate::machine::real::{RealNode, Transfer, Urgency};
 use crate::observer::TransferKind;
 use crate::spec::Handle;
 use crate::store::{Change, MemoryNode, OutOfMemory};
@@ -78,6 +78,15 @@ impl Work<'_, '_> {
         self.note(handle, smallvec::smallvec![change]);
     }
 
+    /// The owner's content to the host, some time before the end of the run; the device's replica stays.
+    pub(super) fn send_home(&mut self, real: &RealNode, handle: Handle, node: MemoryNode) {
+        let replica = self.at(handle, node);
+        if replica.validity == Validity::Owner && replica.room.is_some() {
+            let (way, kind) = ((node, MemoryNode::HOST), TransferKind::WriteBack);
+            self.copy_real(real, handle, way, kind, Urgency::Behind);
+        }
+    }
+
     /// Asks for a copy between the host and a real device, or to it from a peer.
     pub(super) fn transfer_real(
         &mut self,
@@ -86,6 +95,17 @@ impl Work<'_, '_> {
         from: MemoryNode,
         to: MemoryNode,
         kind: TransferKind,
+    ) {
+        self.copy_real(real, handle, (from, to), kind, Urgency::Now);
+    }
+
+    fn copy_real(
+        &mut self,
+        real: &RealNode,
+        handle: Handle,
+        (from, to): (MemoryNode, MemoryNode),
+        kind: TransferKind,
+        urgency: Urgency,
     ) {
         let device = if to == MemoryNode::HOST { from } else { to };
         let replica = self.at(handle, device);
@@ -106,7 +126,8 @@ impl Work<'_, '_> {
             Some(_) => stats.peer_bytes += bytes,
             None => stats.count(kind, bytes),
         }
-        let transfer = real.begin((handle, kind), (from, to), (room, peer), before, ticks);
+        let what = (handle, kind);
+        let transfer = real.begin(what, (from, to), (room, peer), before, (urgency, ticks));
         self.at(handle, from).validity = Validity::Shared;
         let target = self.at(handle, to);
         target.validity = Validity::Shared;
