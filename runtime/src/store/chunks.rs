@@ -315,3 +315,6 @@ impl Drop for Extent {
         self.chunks.give(chunk, pages, self.is_to_come());
     }
 }
+
+#[cfg(test)]
+mod tests;
