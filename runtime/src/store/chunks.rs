@@ -14,11 +14,11 @@
 //! # Why it is sound
 //! * Nobody here reads or writes memory; extents are disjoint by [`Pages`], and their pages are initialised: by the system, with
 //!   zeros, or by whoever had them before.
-//! * Memory is given back (pages become zero again under their address) in whole slabs that were taken like an extent, so no extent
-//!   has a page of them; a block's page-lock ends before its extent does (`block.rs`).
+//! * Memory is given back (pages become zero again under their address) in runs of pages that were taken like an extent, so no extent
+//!   has one of them; a block's page-lock ends before its extent does (`block.rs`).
 //! * A chunk is unmapped when no page of it is taken, or with the last extent: each keeps all chunks alive.
 
-use super::pages::{PAGE, Pages, Runs, SLAB};
+use super::pages::{PAGE, Pages, Runs, SLAB, Taken};
 use crate::sync::{Arc, AtomicU64, Mutex, Ordering, lock};
 use memmap2::{MmapMut, MmapRaw};
 use std::ops::{Range, RangeInclusive};
@@ -31,7 +31,10 @@ const SIZES: RangeInclusive<usize> = 8 << 20..=64 << 20;
 const SMALL: usize = *SIZES.start() / SLAB;
 
 /// Slabs that are given back at once.
-const AT_ONCE: usize = 8;
+const AT_ONCE: u64 = 8;
+
+/// Slack may be this part of what is taken, as a power of two, whatever is asked for: to give it back breaks huge pages up.
+const SLACK_LOG2: u32 = 6;
 
 /// All chunks of a store.
 #[derive(Default)]
@@ -39,8 +42,10 @@ pub(super) struct Chunks {
     chunks: Mutex<Vec<Option<Chunk>>>,
     /// Bytes of idle slabs.
     idle: AtomicU64,
-    /// Bytes of held slabs that no extent has.
+    /// Bytes of slack.
     slack: AtomicU64,
+    /// Bytes of extents.
+    taken: AtomicU64,
 }
 
 struct Chunk {
@@ -63,6 +68,8 @@ pub(super) struct Extent {
     chunk: usize,
     pages: Range<usize>,
     mapping: Arc<Mapping>,
+    /// Its pages come one by one.
+    small: bool,
     /// No page of it had been taken before, or was since the system had it last.
     fresh: bool,
     /// All of them had.
@@ -77,7 +84,8 @@ impl Chunks {
     pub(super) fn take(self: &Arc<Self>, bytes: usize) -> Option<(Extent, Runs)> {
         let pages = bytes.max(1).div_ceil(PAGE);
         let found = self.find(&mut lock(&self.chunks), pages, 0);
-        let (chunk, first, mapping, mut holding) = found.or_else(|| self.add(pages))?;
+        let (chunk, mapping, taken) = found.or_else(|| self.add(pages))?;
+        let (first, mut holding) = (taken.first, taken.holding);
         for run in &mut holding {
             *run = (run.start - first) * PAGE..(run.end - first) * PAGE;
         }
@@ -85,10 +93,11 @@ impl Chunks {
             chunks: self.clone(),
             chunk,
             pages: first..first + pages,
-            mapping,
             fresh: holding.is_empty(),
+            small: taken.broken || !mapping.huge,
             recycled: holding[..] == [0..pages * PAGE],
             untouched: false,
+            mapping,
         };
         Some((extent, holding))
     }
@@ -98,8 +107,8 @@ impl Chunks {
         let later = chunks.iter_mut().enumerate().skip(from);
         for (k, chunk) in later.filter_map(|(k, chunk)| Some((k, chunk.as_mut()?))) {
             let taken = self.counted(&mut chunk.pages, |it| it.take(pages));
-            if let Some((first, holding)) = taken {
-                return Some((k, first, chunk.mapping.clone(), holding));
+            if let Some(taken) = taken {
+                return Some((k, chunk.mapping.clone(), taken));
             }
         }
         None
@@ -127,27 +136,29 @@ impl Chunks {
             drop(chunks);
             return found;
         }
-        let (first, holding) = self.counted(&mut chunk.pages, |it| it.take(pages))?;
-        let found = (chunks.len(), first, chunk.mapping.clone(), holding);
+        let taken = self.counted(&mut chunk.pages, |it| it.take(pages))?;
+        let found = (chunks.len(), chunk.mapping.clone(), taken);
         chunks.push(Some(chunk));
         Some(found)
     }
 
     /// Changes `pages`, and the sums by what that changes.
     fn counted<R>(&self, pages: &mut Pages, change: impl FnOnce(&mut Pages) -> R) -> R {
-        let idle = |pages: &Pages| (pages.idle() * SLAB) as u64;
-        let slack = |pages: &Pages| (pages.held() * SLAB) as u64 - pages.taken_bytes();
-        let before = (idle(pages), slack(pages));
+        let sums = |pages: &Pages| [pages.idle_bytes(), pages.slack_bytes(), pages.taken_bytes()];
+        let before = sums(pages);
         let result = change(pages);
-        // Wrapping: sums of numbers that are not negative.
-        let more = |after: u64, before: u64| after.wrapping_sub(before);
-        let order = Ordering::Relaxed;
-        self.idle.fetch_add(more(idle(pages), before.0), order);
-        self.slack.fetch_add(more(slack(pages), before.1), order);
+        let after = sums(pages);
+        for (k, sum) in [&self.idle, &self.slack, &self.taken]
+            .into_iter()
+            .enumerate()
+        {
+            // Wrapping: a sum of numbers that are not negative.
+            sum.fetch_add(after[k].wrapping_sub(before[k]), Ordering::Relaxed);
+        }
         result
     }
 
-    /// Bytes that nobody has and that can be given back.
+    /// Bytes of whole slabs that nobody has.
     pub(super) fn idle_bytes(&self) -> u64 {
         self.idle.load(Ordering::Relaxed)
     }
@@ -157,26 +168,44 @@ impl Chunks {
         self.slack.load(Ordering::Relaxed)
     }
 
-    /// Gives idle memory back to the system, that of late chunks first, until no more than `keep` bytes are idle.
+    /// Gives unused memory back to the system until there are no more than `keep` bytes: idle slabs, those of late chunks first; then
+    /// slack, as far as it is more than a part of what is in use.
     pub(super) fn trim(&self, keep: u64) {
-        while self.idle_bytes() > keep {
-            let most = (self.idle_bytes() - keep).div_ceil(SLAB as u64) as usize;
-            let mut chunks = lock(&self.chunks);
-            let found = chunks.iter_mut().enumerate().rev().find_map(|(k, chunk)| {
-                let chunk = chunk.as_mut()?;
-                let pages = self.counted(&mut chunk.pages, |it| it.take_idle(most.min(AT_ONCE)))?;
-                Some((k, pages, chunk.mapping.clone()))
-            });
-            drop(chunks);
-            let Some((k, pages, mapping)) = found else {
-                return;
-            };
-            let done = mapping.empty(pages.clone());
-            self.give(k, pages, done);
-            if !done {
-                return;
+        loop {
+            let more = (self.idle_bytes() + self.slack_bytes()).saturating_sub(keep);
+            if more == 0 || self.idle_bytes() == 0 {
+                break;
+            }
+            let slabs = more.div_ceil(SLAB as u64).min(AT_ONCE) as usize;
+            let idle = |pages: &mut Pages| Some(Runs::from_iter([pages.take_idle(slabs)?]));
+            if !self.empty(idle) {
+                break;
             }
         }
+        let taken = self.taken.load(Ordering::Relaxed);
+        let keep = keep.saturating_add(taken >> SLACK_LOG2);
+        while self.slack_bytes() > keep && self.empty(Pages::take_slack) {}
+    }
+
+    /// Gives the memory of pages back that `find` takes in the last chunk where it can; says whether there was any.
+    fn empty(&self, find: impl Fn(&mut Pages) -> Option<Runs>) -> bool {
+        let mut chunks = lock(&self.chunks);
+        let found = chunks.iter_mut().enumerate().rev().find_map(|(k, chunk)| {
+            let chunk = chunk.as_mut()?;
+            let runs = self.counted(&mut chunk.pages, &find)?;
+            Some((k, runs, chunk.mapping.clone()))
+        });
+        drop(chunks);
+        let Some((k, runs, mapping)) = found else {
+            return false;
+        };
+        let mut all = true;
+        for pages in runs {
+            let done = mapping.empty(pages.clone());
+            self.give(k, pages, done);
+            all &= done;
+        }
+        all
     }
 
     /// Gives all memory back that nobody has, and unmaps chunks of which nobody has a page.
@@ -185,7 +214,7 @@ impl Chunks {
         let mut chunks = lock(&self.chunks);
         for chunk in chunks.iter_mut() {
             if let Some(found) = chunk.take_if(|chunk| chunk.pages.taken_bytes() == 0) {
-                let idle = (found.pages.idle() * SLAB) as u64;
+                let idle = found.pages.idle_bytes();
                 self.idle.fetch_sub(idle, Ordering::Relaxed);
                 unused.push(found);
             }
@@ -204,8 +233,8 @@ impl Chunks {
     }
 }
 
-/// Number of a chunk, first page, mapping, and pages that may hold something.
-type Found = (usize, usize, Arc<Mapping>, Runs);
+/// Number of a chunk, its mapping, and pages of it.
+type Found = (usize, Arc<Mapping>, Taken);
 
 impl Mapping {
     fn new(slabs: usize, huge: bool) -> Option<Mapping> {
@@ -228,7 +257,7 @@ impl Mapping {
         self.memory.as_mut_ptr().wrapping_add(place)
     }
 
-    /// Gives the memory of `pages`, whole slabs that the caller has taken, back to the system; then they are zero.
+    /// Gives the memory of `pages`, which the caller has taken, back to the system; then they are zero.
     fn empty(&self, pages: Range<usize>) -> bool {
         #[cfg(all(target_os = "linux", not(miri)))]
         {
@@ -275,7 +304,7 @@ impl Extent {
     /// Brings the pages of `part`, in bytes, which is about to be written, where touching them would bring small ones one by one.
     pub(super) fn populate(&mut self, part: Range<usize>) {
         assert!(part.end <= self.bytes());
-        if part.is_empty() || self.mapping.huge {
+        if part.is_empty() || !self.small {
             return;
         }
         #[cfg(all(target_os = "linux", not(miri)))]

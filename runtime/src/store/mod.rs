@@ -19,7 +19,7 @@
 //! What a task frees goes to a pool (`pool.rs`), a large block to the chunk of memory that it came from (`chunks.rs`), and serves
 //! later buffers of the run. Such bytes are in no account: buffers, pool and the unused part of chunks together are kept within
 //! what the buffers alone took at most, or within [`DataStore::keep_up_to`] where that is more, and all goes back to the system
-//! before a buffer is refused. Chunks can give whole slabs of memory back and no less, so it may be a little more.
+//! before a buffer is refused. Chunks keep up to a 64th beside that, where giving it back costs too much.
 
 mod account;
 mod block;
@@ -248,10 +248,14 @@ impl DataStore {
         self.release(0);
     }
 
+    /// The same, and what it can't give back.
+    fn unused_bytes(&self) -> u64 {
+        self.pooled_bytes() + self.chunks.slack_bytes()
+    }
+
     /// Keeps `keep` bytes at most that no buffer has, if that can be.
     fn trim(&self, worker: usize, keep: u64) {
-        let beside = self.pool.bytes() + self.chunks.slack_bytes();
-        self.chunks.trim(keep.saturating_sub(beside));
+        self.chunks.trim(keep.saturating_sub(self.pool.bytes()));
         let beside = self.chunks.idle_bytes();
         self.pool.trim(worker, keep.saturating_sub(beside));
     }
@@ -295,7 +299,7 @@ impl DataStore {
             self.accounts.push(Account::default());
         }
         self.reset_peak();
-        self.pool.reset_counts(self.pooled_bytes());
+        self.pool.reset_counts(self.unused_bytes());
         for slot in &mut self.slots {
             // A guard that was leaked in an earlier run can't hold anything any more.
             slot.claim = Claim::free();

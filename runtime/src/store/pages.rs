@@ -9,7 +9,8 @@
 //! ```
 //!
 //! A slab is what the system brings and takes at once: a huge page. With a page of it taken it is *held*; with none, but with one
-//! that was, *idle*: it takes memory for nothing. What is free in a held slab is *slack*.
+//! that was, *idle*: it takes memory for nothing. So does *slack*, what is free and was written in a held slab. It can be given back
+//! too, but then the system breaks the huge page up, and what it brings there again comes in small ones.
 
 use smallvec::SmallVec;
 use std::ops::Range;
@@ -28,6 +29,9 @@ pub(super) const SLAB: usize = 2 << 20;
 /// Pages of a slab.
 const PAGES: usize = SLAB / PAGE;
 
+/// Shorter runs of slack stay.
+const LEAST: usize = (64 << 10) / PAGE;
+
 /// Runs of pages.
 pub(super) type Runs = SmallVec<[Range<usize>; 4]>;
 
@@ -37,10 +41,47 @@ pub(super) struct Pages {
     free: Arena,
     /// A bit a page: whether it may hold something else than zeros.
     written: Vec<u64>,
-    /// Pages that are taken, by slab.
-    taken: Vec<usize>,
-    held: usize,
+    /// A bit a page: whether it is taken.
+    used: Vec<u64>,
+    slabs: Vec<Slab>,
+    /// Slabs with none of their pages taken, but written.
     idle: usize,
+    /// Pages of the others that are written and not taken.
+    slack: usize,
+}
+
+/// One slab of them.
+#[derive(Clone, Copy, Default)]
+struct Slab {
+    /// Pages that are taken.
+    taken: usize,
+    /// Pages that were written.
+    written: usize,
+    /// A part of it was given back since all of it was.
+    broken: bool,
+}
+
+impl Slab {
+    fn is_idle(self) -> bool {
+        self.taken == 0 && self.written > 0
+    }
+
+    fn slack(self) -> usize {
+        match self.taken {
+            0 => 0,
+            taken => self.written - taken,
+        }
+    }
+}
+
+/// Pages that were free.
+pub(super) struct Taken {
+    /// The first of them.
+    pub(super) first: usize,
+    /// Those that may hold something.
+    pub(super) holding: Runs,
+    /// Some of them come in small pages whatever was advised.
+    pub(super) broken: bool,
 }
 
 impl Pages {
@@ -49,35 +90,33 @@ impl Pages {
         Pages {
             free: Arena::new(0, (slabs * SLAB) as u64),
             written: vec![0; (slabs * PAGES).div_ceil(64)],
-            taken: vec![0; slabs],
-            held: 0,
+            used: vec![0; (slabs * PAGES).div_ceil(64)],
+            slabs: vec![Slab::default(); slabs],
             idle: 0,
+            slack: 0,
         }
     }
 
-    /// The first of `pages` pages in a row that are the caller's from now on, and those of them that may hold something; `None`
-    /// where no free run is so long. They count as written.
-    pub(super) fn take(&mut self, pages: usize) -> Option<(usize, Runs)> {
+    /// `pages` pages in a row, the caller's from now on; `None` where no free run is so long. They count as written.
+    pub(super) fn take(&mut self, pages: usize) -> Option<Taken> {
         let first = self.free.take((pages * PAGE) as u64)? as usize / PAGE;
         let all = first..first + pages;
-        let holding = self.runs(all.clone());
-        self.recount(all, |pages, part| {
-            pages.mark(part.clone(), true);
-            pages.taken[part.start / PAGES] += part.len();
-        });
-        Some((first, holding))
+        let holding = runs(all.clone(), |word| self.written[word]);
+        let slabs = &self.slabs[first / PAGES..all.end.div_ceil(PAGES)];
+        let broken = slabs.iter().any(|slab| slab.broken);
+        self.set(all, true, true);
+        Some(Taken {
+            first,
+            holding,
+            broken,
+        })
     }
 
     /// Takes them back; `zero` where all of them hold zeros that the system has not brought yet.
     pub(super) fn give(&mut self, pages: Range<usize>, zero: bool) {
         let bytes = (pages.start * PAGE, pages.len() * PAGE);
         self.free.give(bytes.0 as u64, bytes.1 as u64);
-        self.recount(pages, |pages, part| {
-            pages.taken[part.start / PAGES] -= part.len();
-            if zero {
-                pages.mark(part, false);
-            }
-        });
+        self.set(pages, false, !zero);
     }
 
     /// Up to `most` idle slabs in a row, the last there are, as pages that are the caller's from now on.
@@ -85,31 +124,52 @@ impl Pages {
         if self.idle == 0 {
             return None;
         }
-        let last = (0..self.taken.len()).rfind(|&slab| self.is_idle(slab))?;
-        let before = (0..last).rev().take(most.saturating_sub(1));
-        let first = before
-            .take_while(|&slab| self.is_idle(slab))
-            .last()
-            .unwrap_or(last);
-        let slabs = first..last + 1;
-        let bytes = (first * SLAB, slabs.len() * SLAB);
-        let free = self.free.take_at(bytes.0 as u64, bytes.1 as u64);
-        assert!(free, "no page of an idle slab is taken");
-        let pages = slabs.start * PAGES..slabs.end * PAGES;
-        self.recount(pages.clone(), |pages, part| {
-            pages.taken[part.start / PAGES] += part.len();
-        });
+        let last = self.slabs.iter().rposition(|slab| slab.is_idle())?;
+        let before = self.slabs[..last].iter().rev();
+        let more = before.take_while(|slab| slab.is_idle()).count();
+        let first = last - more.min(most.saturating_sub(1));
+        self.slabs[first..=last]
+            .iter_mut()
+            .for_each(|slab| slab.broken = false);
+        let pages = first * PAGES..(last + 1) * PAGES;
+        self.take_at(pages.clone());
         Some(pages)
     }
 
-    /// Slabs with a page that is taken.
-    pub(super) fn held(&self) -> usize {
-        self.held
+    /// Some slack, as runs of pages that are the caller's from now on.
+    pub(super) fn take_slack(&mut self) -> Option<Runs> {
+        let mut found = Runs::new();
+        let slabs = self.slabs.len();
+        for slab in (0..slabs).filter(|&slab| self.slabs[slab].slack() >= LEAST) {
+            let free = |word: usize| self.written[word] & !self.used[word];
+            let runs = runs(slab * PAGES..(slab + 1) * PAGES, free);
+            found.extend(runs.into_iter().filter(|run| run.len() >= LEAST));
+            if found.len() >= found.inline_size() {
+                break;
+            }
+        }
+        for run in &found {
+            self.slabs[run.start / PAGES].broken = true;
+            self.take_at(run.clone());
+        }
+        (!found.is_empty()).then_some(found)
     }
 
-    /// Slabs with none, but with one that may hold something.
-    pub(super) fn idle(&self) -> usize {
-        self.idle
+    fn take_at(&mut self, pages: Range<usize>) {
+        let bytes = (pages.start * PAGE, pages.len() * PAGE);
+        let free = self.free.take_at(bytes.0 as u64, bytes.1 as u64);
+        assert!(free, "somebody has a page of {pages:?}");
+        self.set(pages, true, true);
+    }
+
+    /// Bytes of slabs with no page that is taken, but with one that may hold something.
+    pub(super) fn idle_bytes(&self) -> u64 {
+        (self.idle * SLAB) as u64
+    }
+
+    /// Bytes of the other slabs that may hold something and that nobody has.
+    pub(super) fn slack_bytes(&self) -> u64 {
+        (self.slack * PAGE) as u64
     }
 
     /// Bytes that are taken.
@@ -122,52 +182,57 @@ impl Pages {
         self.free.bytes()
     }
 
-    /// Does `change` to the part of `pages` in each slab, and keeps the counts of slabs.
-    fn recount(&mut self, pages: Range<usize>, change: impl Fn(&mut Self, Range<usize>)) {
+    /// Marks pages, and keeps the counts.
+    fn set(&mut self, pages: Range<usize>, used: bool, written: bool) {
         for slab in pages.start / PAGES..pages.end.div_ceil(PAGES) {
-            let own = slab * PAGES..(slab + 1) * PAGES;
-            let part = pages.start.max(own.start)..pages.end.min(own.end);
-            self.held -= usize::from(self.taken[slab] > 0);
-            self.idle -= usize::from(self.is_idle(slab));
-            change(self, part);
-            self.held += usize::from(self.taken[slab] > 0);
-            self.idle += usize::from(self.is_idle(slab));
-        }
-    }
-
-    fn is_idle(&self, slab: usize) -> bool {
-        let own = slab * PAGES..(slab + 1) * PAGES;
-        self.taken[slab] == 0 && words(own).any(|(word, mask)| self.written[word] & mask != 0)
-    }
-
-    fn mark(&mut self, pages: Range<usize>, written: bool) {
-        for (word, mask) in words(pages) {
-            match written {
-                true => self.written[word] |= mask,
-                false => self.written[word] &= !mask,
+            let (first, end) = (slab * PAGES, (slab + 1) * PAGES);
+            let before = self.slabs[slab];
+            for (word, mask) in words(pages.start.max(first)..pages.end.min(end)) {
+                put(&mut self.used[word], mask, used);
+                put(&mut self.written[word], mask, written);
             }
+            let count = |bits: &[u64]| {
+                words(first..end)
+                    .map(|(word, mask)| (bits[word] & mask).count_ones() as usize)
+                    .sum()
+            };
+            let after = Slab {
+                taken: count(&self.used),
+                written: count(&self.written),
+                ..before
+            };
+            self.slabs[slab] = after;
+            self.idle = self.idle + usize::from(after.is_idle()) - usize::from(before.is_idle());
+            self.slack = self.slack + after.slack() - before.slack();
         }
     }
+}
 
-    /// Those of `pages` that may hold something.
-    fn runs(&self, pages: Range<usize>) -> Runs {
-        let mut runs = Runs::new();
-        let mut add = |run: Range<usize>| match runs.last_mut() {
-            Some(last) if last.end == run.start => last.end = run.end,
-            _ => runs.push(run),
-        };
-        for (word, mask) in words(pages) {
-            let mut bits = self.written[word] & mask;
-            while bits != 0 {
-                let first = bits.trailing_zeros();
-                let len = (bits >> first).trailing_ones();
-                let start = word * 64 + first as usize;
-                add(start..start + len as usize);
-                bits &= !(u64::MAX >> (64 - len) << first);
-            }
-        }
-        runs
+fn put(word: &mut u64, mask: u64, to: bool) {
+    match to {
+        true => *word |= mask,
+        false => *word &= !mask,
     }
+}
+
+/// Those of `pages` whose bits are set.
+fn runs(pages: Range<usize>, bits: impl Fn(usize) -> u64) -> Runs {
+    let mut runs = Runs::new();
+    let mut add = |run: Range<usize>| match runs.last_mut() {
+        Some(last) if last.end == run.start => last.end = run.end,
+        _ => runs.push(run),
+    };
+    for (word, mask) in words(pages) {
+        let mut bits = bits(word) & mask;
+        while bits != 0 {
+            let first = bits.trailing_zeros();
+            let len = (bits >> first).trailing_ones();
+            let start = word * 64 + first as usize;
+            add(start..start + len as usize);
+            bits &= !(u64::MAX >> (64 - len) << first);
+        }
+    }
+    runs
 }
 
 /// The words with bits of `pages`, and these bits.
@@ -186,31 +251,63 @@ mod tests {
     #[test]
     fn what_was_written_is_told_and_slabs_are_counted() {
         let mut pages = Pages::new(3);
-        let counts = |pages: &Pages| (pages.held(), pages.idle());
+        let counts = |pages: &Pages| (pages.idle, pages.slack);
         let most = SLAB / PAGE;
-        let (a, holding) = pages.take(most - 3).unwrap();
-        let (b, none) = pages.take(5).unwrap();
-        assert_eq!((a, b, holding.len(), none.len()), (0, most - 3, 0, 0));
-        assert_eq!(counts(&pages), (2, 0));
+        let a = pages.take(most - 3).unwrap();
+        let b = pages.take(5).unwrap();
+        assert_eq!((a.first, b.first), (0, most - 3));
+        assert!(a.holding.is_empty() && b.holding.is_empty());
+        assert_eq!(counts(&pages), (0, 0));
         assert_eq!(pages.taken_bytes(), ((most + 2) * PAGE) as u64);
         pages.give(0..most - 3, false);
-        assert_eq!((counts(&pages), pages.take_idle(9)), ((2, 0), None));
+        assert_eq!((counts(&pages), pages.take_idle(9)), ((0, most - 3), None));
         // The best fit for less, and what the first held.
-        let (c, holding) = pages.take(70).unwrap();
-        assert_eq!((c, &holding[..]), (0, &[0..70][..]));
+        let c = pages.take(70).unwrap();
+        assert_eq!(
+            (c.first, &c.holding[..], c.broken),
+            (0, &[0..70][..], false)
+        );
         pages.give(0..70, false);
-        pages.give(b..b + 5, false);
-        assert_eq!(counts(&pages), (0, 2));
-        // One joined run again; three pages of it were written last.
-        let (all, holding) = pages.take(3 * most).unwrap();
-        assert_eq!((all, &holding[..]), (0, &[0..most + 2][..]));
+        pages.give(b.first..b.first + 5, false);
+        assert_eq!(counts(&pages), (2, 0));
+        // One joined run again; two pages of the second slab were written.
+        let all = pages.take(3 * most).unwrap();
+        assert_eq!((all.first, &all.holding[..]), (0, &[0..most + 2][..]));
         pages.give(0..3 * most, false);
         assert_eq!(pages.take_idle(2), Some(most..3 * most));
-        assert_eq!((counts(&pages), pages.take(most + 1)), ((2, 1), None));
+        assert_eq!(counts(&pages), (1, 0));
+        assert!(pages.take(most + 1).is_none());
         pages.give(most..3 * most, true);
-        let (_, holding) = pages.take(2 * most).unwrap();
-        assert_eq!(&holding[..], &[0..most]);
+        let last = pages.take(3 * most).unwrap();
+        assert_eq!(&last.holding[..], &[0..most]);
         pages.give(0..2 * most, false);
-        assert_eq!(counts(&pages), (0, 2));
+        pages.give(2 * most..3 * most, true);
+        assert_eq!(counts(&pages), (2, 0));
+    }
+
+    #[test]
+    fn slack_goes_in_runs_that_are_worth_it() {
+        let mut pages = Pages::new(2);
+        let most = SLAB / PAGE;
+        assert!(pages.take(2 * most).is_some());
+        pages.give(0..LEAST, false);
+        pages.give(LEAST + 1..2 * LEAST, false);
+        pages.give(most..2 * most, false);
+        assert_eq!((pages.idle, pages.slack), (1, 2 * LEAST - 1));
+        let found = pages.take_slack().unwrap();
+        assert_eq!((&found[..], pages.slack), (&[0..LEAST][..], LEAST - 1));
+        pages.give(0..LEAST, true);
+        assert_eq!(pages.slack, LEAST - 1);
+        assert!(pages.take_slack().is_none());
+        // It comes again in small pages; the slab beside it does not.
+        let small = pages.take(LEAST).unwrap();
+        assert!(small.first == 0 && small.broken && small.holding.is_empty());
+        assert!(!pages.take(most).unwrap().broken);
+        pages.give(0..LEAST, false);
+        pages.give(LEAST..LEAST + 1, false);
+        pages.give(2 * LEAST..most, false);
+        assert_eq!(pages.take_idle(1), Some(0..most));
+        pages.give(0..most, true);
+        assert!(!pages.take(1).unwrap().broken);
     }
 }

@@ -209,7 +209,7 @@ impl<'s> SharedStore<'s> {
             drop(block);
         }
         store.trim(self.worker, keep);
-        store.pool.count_unused(store.pooled_bytes());
+        store.pool.count_unused(store.unused_bytes());
     }
 
     /// Large blocks that were copied to a device are page-locked and stay what they are; without devices chunks fit better.
