@@ -25,7 +25,7 @@ use std::ops::{Range, RangeInclusive};
 use std::ptr::NonNull;
 
 /// The smallest and the largest chunk, if no block needs a larger one. Between them a chunk is as large as all before it.
-const SIZES: RangeInclusive<usize> = 8 << 20..=64 << 20;
+const SIZES: RangeInclusive<usize> = 16 << 20..=64 << 20;
 
 /// A first chunk of so many slabs is of small pages: a small run must not take two megabytes for every block.
 const SMALL: usize = *SIZES.start() / SLAB;
@@ -94,7 +94,7 @@ impl Chunks {
             chunk,
             pages: first..first + pages,
             fresh: holding.is_empty(),
-            small: taken.broken || !mapping.huge,
+            small: taken.small,
             recycled: holding[..] == [0..pages * PAGE],
             untouched: false,
             mapping,
@@ -127,7 +127,7 @@ impl Chunks {
         let new = |slabs| Some((slabs, Mapping::new(slabs, before > 0 || slabs > SMALL)?));
         let (slabs, mapping) = new(slabs).or_else(|| new(least))?;
         let mut chunk = Chunk {
-            pages: Pages::new(slabs),
+            pages: Pages::new(slabs, mapping.huge),
             mapping: Arc::new(mapping),
         };
         let mut chunks = lock(&self.chunks);

@@ -9,8 +9,8 @@
 //! ```
 //!
 //! A slab is what the system brings and takes at once: a huge page. With a page of it taken it is *held*; with none, but with one
-//! that was, *idle*: it takes memory for nothing. So does *slack*, what is free and was written in a held slab. It can be given back
-//! too, but then the system breaks the huge page up, and what it brings there again comes in small ones.
+//! that was, *idle*: it takes memory for nothing. So does *slack*, what is free in a held slab and there, since it was written or came
+//! with the rest of a huge page. It can be given back too, but then the huge page is broken up, and what comes there again is small.
 
 use smallvec::SmallVec;
 use std::ops::Range;
@@ -44,6 +44,7 @@ pub(super) struct Pages {
     /// A bit a page: whether it is taken.
     used: Vec<u64>,
     slabs: Vec<Slab>,
+    huge: bool,
     /// Slabs with none of their pages taken, but written.
     idle: usize,
     /// Pages of the others that are written and not taken.
@@ -57,8 +58,8 @@ struct Slab {
     taken: usize,
     /// Pages that were written.
     written: usize,
-    /// A part of it was given back since all of it was.
-    broken: bool,
+    /// It comes as one huge page: all of it with the first byte that is written.
+    whole: bool,
 }
 
 impl Slab {
@@ -69,6 +70,7 @@ impl Slab {
     fn slack(self) -> usize {
         match self.taken {
             0 => 0,
+            taken if self.whole => PAGES - taken,
             taken => self.written - taken,
         }
     }
@@ -80,18 +82,23 @@ pub(super) struct Taken {
     pub(super) first: usize,
     /// Those that may hold something.
     pub(super) holding: Runs,
-    /// Some of them come in small pages whatever was advised.
-    pub(super) broken: bool,
+    /// Some of them come in small pages.
+    pub(super) small: bool,
 }
 
 impl Pages {
-    /// All pages of `slabs` slabs, free and zero.
-    pub(super) fn new(slabs: usize) -> Self {
+    /// All pages of `slabs` slabs, free and zero; they come as huge ones or as small ones.
+    pub(super) fn new(slabs: usize, huge: bool) -> Self {
+        let slab = Slab {
+            whole: huge,
+            ..Slab::default()
+        };
         Pages {
             free: Arena::new(0, (slabs * SLAB) as u64),
             written: vec![0; (slabs * PAGES).div_ceil(64)],
             used: vec![0; (slabs * PAGES).div_ceil(64)],
-            slabs: vec![Slab::default(); slabs],
+            slabs: vec![slab; slabs],
+            huge,
             idle: 0,
             slack: 0,
         }
@@ -103,12 +110,12 @@ impl Pages {
         let all = first..first + pages;
         let holding = runs(all.clone(), |word| self.written[word]);
         let slabs = &self.slabs[first / PAGES..all.end.div_ceil(PAGES)];
-        let broken = slabs.iter().any(|slab| slab.broken);
+        let small = slabs.iter().any(|slab| !slab.whole);
         self.set(all, true, true);
         Some(Taken {
             first,
             holding,
-            broken,
+            small,
         })
     }
 
@@ -128,11 +135,11 @@ impl Pages {
         let before = self.slabs[..last].iter().rev();
         let more = before.take_while(|slab| slab.is_idle()).count();
         let first = last - more.min(most.saturating_sub(1));
-        self.slabs[first..=last]
-            .iter_mut()
-            .for_each(|slab| slab.broken = false);
         let pages = first * PAGES..(last + 1) * PAGES;
         self.take_at(pages.clone());
+        for slab in &mut self.slabs[first..=last] {
+            slab.whole = self.huge;
+        }
         Some(pages)
     }
 
@@ -141,7 +148,11 @@ impl Pages {
         let mut found = Runs::new();
         let slabs = self.slabs.len();
         for slab in (0..slabs).filter(|&slab| self.slabs[slab].slack() >= LEAST) {
-            let free = |word: usize| self.written[word] & !self.used[word];
+            let there = |word: usize| match self.slabs[slab].whole {
+                true => u64::MAX,
+                false => self.written[word],
+            };
+            let free = |word: usize| there(word) & !self.used[word];
             let runs = runs(slab * PAGES..(slab + 1) * PAGES, free);
             found.extend(runs.into_iter().filter(|run| run.len() >= LEAST));
             if found.len() >= found.inline_size() {
@@ -149,8 +160,13 @@ impl Pages {
             }
         }
         for run in &found {
-            self.slabs[run.start / PAGES].broken = true;
             self.take_at(run.clone());
+        }
+        for run in &found {
+            let slab = run.start / PAGES;
+            let before = self.slabs[slab];
+            self.slabs[slab].whole = false;
+            self.slack = self.slack + self.slabs[slab].slack() - before.slack();
         }
         (!found.is_empty()).then_some(found)
     }
@@ -250,7 +266,7 @@ mod tests {
 
     #[test]
     fn what_was_written_is_told_and_slabs_are_counted() {
-        let mut pages = Pages::new(3);
+        let mut pages = Pages::new(3, false);
         let counts = |pages: &Pages| (pages.idle, pages.slack);
         let most = SLAB / PAGE;
         let a = pages.take(most - 3).unwrap();
@@ -264,8 +280,8 @@ mod tests {
         // The best fit for less, and what the first held.
         let c = pages.take(70).unwrap();
         assert_eq!(
-            (c.first, &c.holding[..], c.broken),
-            (0, &[0..70][..], false)
+            (c.first, &c.holding[..], c.small),
+            (0, &[0..70][..], true)
         );
         pages.give(0..70, false);
         pages.give(b.first..b.first + 5, false);
@@ -287,7 +303,8 @@ mod tests {
 
     #[test]
     fn slack_goes_in_runs_that_are_worth_it() {
-        let mut pages = Pages::new(2);
+        let huge = true;
+        let mut pages = Pages::new(2, huge);
         let most = SLAB / PAGE;
         assert!(pages.take(2 * most).is_some());
         pages.give(0..LEAST, false);
@@ -301,13 +318,14 @@ mod tests {
         assert!(pages.take_slack().is_none());
         // It comes again in small pages; the slab beside it does not.
         let small = pages.take(LEAST).unwrap();
-        assert!(small.first == 0 && small.broken && small.holding.is_empty());
-        assert!(!pages.take(most).unwrap().broken);
+        assert!(small.first == 0 && small.small && small.holding.is_empty());
+        assert!(!pages.take(most).unwrap().small);
         pages.give(0..LEAST, false);
         pages.give(LEAST..LEAST + 1, false);
         pages.give(2 * LEAST..most, false);
         assert_eq!(pages.take_idle(1), Some(0..most));
         pages.give(0..most, true);
-        assert!(!pages.take(1).unwrap().broken);
+        // One page, and with it the rest.
+        assert!(!pages.take(1).unwrap().small && pages.slack == most - 1);
     }
 }
