@@ -46,6 +46,7 @@ const UNSAFE_ROOMS: &[&str] = &[
     "runtime/src/denormals.rs",
     "runtime/src/store/block.rs",
     "runtime/src/store/buffers.rs",
+    "runtime/src/store/chunks.rs",
     "runtime/src/store/mod.rs",
     "runtime/src/store/shared.rs",
     "solver/src/analysis/ordering/metis.rs",

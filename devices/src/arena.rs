@@ -1,4 +1,4 @@
-//! A device's memory, taken once and cut into blocks: no block costs a call to the driver.
+//! Memory that was taken once, cut into blocks: no block of a device costs a call to the driver, none of the host one to the system.
 //!
 //! Takes a range of addresses; gives blocks of it and takes them back, neighbours joined. Knows no device. Best fit: the smallest
 //! free range that is large enough, of equals the first; so large ranges last.
@@ -73,6 +73,28 @@ impl Arena {
         Some(address)
     }
 
+    /// Makes `address..address + bytes` a block, and says so if all of it was free; `address` is a multiple of 256 as all blocks' are.
+    pub fn take_at(&mut self, address: u64, bytes: u64) -> bool {
+        let length = Self::rounded(bytes);
+        let before = self.by_address.range(..=address).next_back();
+        let Some((&free, &long)) = before else {
+            return false;
+        };
+        let (end, free_end) = (address + length, free + long);
+        if end > free_end {
+            return false;
+        }
+        self.remove(free, long);
+        if free < address {
+            self.insert(free, address - free);
+        }
+        if end < free_end {
+            self.insert(end, free_end - end);
+        }
+        self.used_bytes += length;
+        true
+    }
+
     /// Takes a block of `bytes` back.
     pub fn give(&mut self, address: u64, bytes: u64) {
         let (mut address, mut length) = (address, Self::rounded(bytes));
@@ -124,6 +146,19 @@ mod tests {
         arena.give(blocks[1], 512);
         arena.give(blocks[4], 512);
         assert_eq!((arena.used_bytes(), arena.by_address.len()), (0, 1));
+        assert_eq!(arena.take(2560), Some(0x1000));
+    }
+
+    #[test]
+    fn a_place_is_taken_if_it_is_free() {
+        let mut arena = Arena::new(0x1000, 10 * 256);
+        assert!(!arena.take_at(0, 256) && !arena.take_at(0x1900, 513));
+        assert!(arena.take_at(0x1200, 512) && !arena.take_at(0x1300, 256));
+        assert!(arena.take_at(0x1000, 512) && arena.take_at(0x1900, 256));
+        assert_eq!(arena.by_address, BTreeMap::from([(0x1400, 5 * 256)]));
+        for (address, bytes) in [(0x1200, 512), (0x1900, 256), (0x1000, 512)] {
+            arena.give(address, bytes);
+        }
         assert_eq!(arena.take(2560), Some(0x1000));
     }
 

@@ -1,9 +1,9 @@
-//! One aligned block of memory, zeroed when it comes from the system.
+//! One aligned block of memory, zeroed when it is new.
 //!
-//! Takes a size; gives its start. Knows no handle and no claim. One of the files with unsafe code (see `mod.rs`).
+//! Takes a size, and for a large one the chunks that it is a part of; gives its start. Knows no handle and no claim. One of the files with unsafe code (see `mod.rs`).
 
-use crate::sync::OnceLock;
-use memmap2::MmapMut;
+use super::chunks::{Chunks, Extent};
+use crate::sync::{Arc, OnceLock};
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ops::Range;
 use std::ptr::NonNull;
@@ -17,15 +17,20 @@ pub const ALIGNMENT: usize = 128;
 /// pages from the system, untouched until somebody writes them; for a larger alignment it would clear them by hand.
 const BASE_ALIGNMENT: usize = 16;
 
-/// From so many bytes on a block is a mapping of its own: when it is freed its pages go back to the system at once. Allocators
-/// keep them, in holes that the next front's blocks do not fit in: on lp-20000 a fifth of the process's memory.
-const MAPPED: usize = 256 << 10;
+/// From so many bytes on a block is an extent of a chunk (`chunks.rs`), whose pages go back to the system. Allocators keep them, in holes
+/// that the next front's blocks do not fit in: on lp-20000 a fifth of the process's memory.
+const LARGE: usize = 256 << 10;
 
 /// A page of memory, or a part of one.
 const PAGE: usize = 4096;
 
 /// A block is page-locked when it is copied to or from a device for the second time: it is slow, and of no use for a single copy.
 const PINNED_AT_COPY: u32 = 2;
+
+/// Whether blocks of this capacity are parts of chunks.
+pub(super) fn is_large(capacity: usize) -> bool {
+    capacity >= LARGE
+}
 
 /// What became of a try to page-lock a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,13 +47,13 @@ pub(crate) enum Pinning {
 enum Origin {
     /// The allocator: what it gave.
     Heap(NonNull<u8>),
-    /// A mapping, unmapped when this is dropped.
-    Mapping(#[expect(dead_code, reason = "owned, not read")] MmapMut),
+    /// Pages of a chunk, the chunk's again when this is dropped.
+    Pages(Extent),
 }
 
 /// An owned block; its address does not change when the value moves.
 pub(super) struct Block {
-    /// Page-locked for devices, or tried in vain. Before `origin`: it is dropped before the mapping is.
+    /// Page-locked for devices, or tried in vain. Before `origin`: it is dropped before the pages are somebody else's.
     pin: OnceLock<Option<Box<dyn Pinned>>>,
     /// Copies to and from devices.
     copies: AtomicU32,
@@ -59,19 +64,24 @@ pub(super) struct Block {
     capacity: usize,
 }
 
-// SAFETY: a block owns its memory as a `Box<[u8]>` does; only the pointers hide it.
+// SAFETY: a block owns its memory as a `Box<[u8]>` does; only the pointers hide it. An extent can be given back by any thread.
 unsafe impl Send for Block {}
 
 impl Block {
     /// A block of `len` bytes, all 0, with room for `capacity` (no less), or `None` where there is no memory for it. The bytes from
-    /// `written_from` on will be written: their pages come at once, which takes two thirds of the time that they take one by one as
-    /// they are written, and much less than where they are read before: a page that is read first is the system's one page of
-    /// zeros, which all processors have to forget when it is written.
-    pub(super) fn zeroed(len: usize, capacity: usize, written_from: usize) -> Option<Block> {
+    /// `written_from` on will be written: small pages of theirs come at once, which takes two thirds of the time that they take one
+    /// by one as they are written, and much less than where they are read before: a page that is read first is the system's one
+    /// page of zeros, which all processors have to forget when it is written.
+    pub(super) fn zeroed(
+        len: usize,
+        capacity: usize,
+        written_from: usize,
+        chunks: &Arc<Chunks>,
+    ) -> Option<Block> {
         assert!(len <= capacity);
         let written = written_from.min(len)..len;
-        if capacity >= MAPPED {
-            return Self::mapped(len, capacity, written);
+        if is_large(capacity) {
+            return Self::of_pages(len, capacity, written, true, chunks);
         }
         let layout = Self::layout(capacity)?;
         // SAFETY: the layout's size is at least ALIGNMENT, not 0.
@@ -97,27 +107,42 @@ impl Block {
         Some(block)
     }
 
-    fn mapped(len: usize, capacity: usize, written: Range<usize>) -> Option<Block> {
-        let mut mapping = MmapMut::map_anon(capacity).ok()?;
-        #[cfg(target_os = "linux")]
-        if !written.is_empty() {
-            // A system that can't (before Linux 5.14) brings them as they are touched.
-            let advice = memmap2::Advice::PopulateWrite;
-            let _ = mapping.advise_range(advice, written.start, written.len());
+    /// As [`Self::zeroed`], for a large block that is overwritten: it holds what somebody has left there, or 0.
+    pub(super) fn left_over(len: usize, capacity: usize, chunks: &Arc<Chunks>) -> Option<Block> {
+        assert!(len <= capacity && is_large(capacity));
+        Self::of_pages(len, capacity, 0..len, false, chunks)
+    }
+
+    fn of_pages(
+        len: usize,
+        capacity: usize,
+        written: Range<usize>,
+        zero: bool,
+        chunks: &Arc<Chunks>,
+    ) -> Option<Block> {
+        let (mut extent, left_over) = chunks.take(capacity)?;
+        if !extent.is_recycled() {
+            extent.populate(written);
         }
-        #[cfg(not(target_os = "linux"))]
-        let _ = written;
         // Whole pages, so aligned; the address stays when the value moves.
-        let start = NonNull::new(mapping.as_mut_ptr())?;
-        assert!(start.align_offset(ALIGNMENT) == 0);
-        Some(Block {
+        let start = extent.start();
+        assert!(start.align_offset(ALIGNMENT) == 0 && extent.bytes() >= capacity);
+        let mut block = Block {
             pin: OnceLock::new(),
             copies: AtomicU32::new(0),
-            origin: Origin::Mapping(mapping),
+            origin: Origin::Pages(extent),
             start,
-            len,
+            len: capacity,
             capacity,
-        })
+        };
+        if zero {
+            for part in left_over {
+                let end = part.end.min(capacity);
+                block.bytes_mut()[part.start.min(end)..end].fill(0);
+            }
+        }
+        block.len = len;
+        Some(block)
     }
 
     fn layout(capacity: usize) -> Option<Layout> {
@@ -130,7 +155,7 @@ impl Block {
         self.start
     }
 
-    /// Before each copy between it and `device`: page-locks it if that pays. Only mappings: their pages are theirs alone.
+    /// Before each copy between it and `device`: page-locks it if that pays. Only large ones: their pages are theirs alone.
     pub(super) fn pin(&self, device: &dyn Device) -> Pinning {
         if matches!(self.origin, Origin::Heap(_)) {
             return Pinning::None;
@@ -157,6 +182,30 @@ impl Block {
         *self.copies.get_mut() = 0;
     }
 
+    /// Nobody has written it since it came zeroed.
+    pub(super) fn untouched(&mut self) {
+        if let Origin::Pages(extent) = &mut self.origin
+            && *self.copies.get_mut() == 0
+        {
+            extent.untouched();
+        }
+    }
+
+    /// Whether its pages are still to come from the system.
+    pub(super) fn is_to_come(&self) -> bool {
+        matches!(&self.origin, Origin::Pages(extent) if extent.is_to_come())
+    }
+
+    /// Whether all of its pages were another block's before.
+    pub(super) fn is_recycled(&self) -> bool {
+        matches!(&self.origin, Origin::Pages(extent) if extent.is_recycled())
+    }
+
+    /// Whether it is one of the chunks'.
+    pub(super) fn is_large(&self) -> bool {
+        matches!(self.origin, Origin::Pages(_))
+    }
+
     /// Its length in bytes.
     pub(super) fn len(&self) -> usize {
         self.len
@@ -171,12 +220,15 @@ impl Block {
     pub(super) fn set_len(&mut self, len: usize) {
         assert!(len <= self.capacity);
         self.len = len;
+        if let Origin::Pages(extent) = &mut self.origin {
+            extent.written();
+        }
     }
 
     /// Its bytes.
     pub(super) fn bytes(&self) -> &[u8] {
-        // SAFETY: `start` is valid for `capacity` initialised bytes (zeroed once, and plain data since), `len` of them at
-        // most; they are owned by the block and thus borrowed as it is.
+        // SAFETY: `start` is valid for `capacity` initialised bytes (zeroed once, and plain data since, this block's or that of one
+        // that had the pages before), `len` of them at most; they are owned by the block and thus borrowed as it is.
         unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.len) }
     }
 

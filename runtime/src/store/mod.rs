@@ -3,27 +3,30 @@
 //! Takes a number of handles; gives aligned buffers and counts their bytes. Knows no task, no dependency and no element type.
 //!
 //! # The room with unsafe code
-//! All unsafe code that touches the application's data is in this folder (`block.rs`, `buffers.rs`, `shared.rs`), and
-//! it relies on nothing outside of it:
+//! All unsafe code that touches the application's data is in this folder (`block.rs`, `buffers.rs`, `chunks.rs`, `shared.rs`),
+//! and it relies on nothing outside of it:
 //!
 //! * The store is either *owned* ([`DataStore`]: borrows checked by the compiler) or *shared* by a run
 //!   ([`SharedStore`], which borrows the store exclusively for as long as it exists). `get` needs the first, so it can
 //!   never see a buffer that a task holds.
 //! * While shared, a block is touched only under a claim on its slot (`claim.rs`), checked at run time by one atomic
 //!   word. A wrong order of tasks ends in a panic, not in a data race.
-//! * Memory is zeroed when it comes from the system, always: a `&mut [T]` over memory that nobody wrote would be undefined,
+//! * Memory is zero when it comes from the system, always: a `&mut [T]` over memory that nobody wrote would be undefined,
 //!   and for large blocks zeros come free with the pages, which the worker that touches them first gets near to it. A
 //!   block that had a buffer before is initialised memory; it is cleared by hand where zeros are asked for ([`Fill`]).
 //!
 //! # Memory that is freed
-//! What a task frees goes to a pool (`pool.rs`) and serves later buffers of the run. Such bytes are in no account: buffers and
-//! pool together are kept within what the buffers alone took at most, or within [`DataStore::keep_up_to`] where that is
-//! more, and the pool is emptied before a buffer is refused.
+//! What a task frees goes to a pool (`pool.rs`), a large block to the chunk of memory that it came from (`chunks.rs`), and serves
+//! later buffers of the run. Such bytes are in no account: buffers, pool and the unused part of chunks together are kept within
+//! what the buffers alone took at most, or within [`DataStore::keep_up_to`] where that is more, and all goes back to the system
+//! before a buffer is refused. Chunks keep up to a 64th beside that, where giving it back costs too much.
 
 mod account;
 mod block;
 mod buffers;
+mod chunks;
 mod claim;
+mod pages;
 mod pool;
 mod shared;
 
@@ -36,10 +39,11 @@ pub(crate) use block::Pinning;
 pub(crate) use shared::SharedStore;
 
 use crate::spec::Handle;
-use crate::sync::{AtomicU32, AtomicUsize, Ordering};
+use crate::sync::{Arc, AtomicU32, AtomicUsize, Ordering};
 use account::Account;
 use block::Block;
 use bytemuck::Pod;
+use chunks::Chunks;
 use claim::Claim;
 use pool::Pool;
 use std::cell::UnsafeCell;
@@ -71,6 +75,8 @@ pub struct DataStore {
     accounts: Vec<Account>,
     /// What tasks have freed on the host.
     pool: Pool,
+    /// What large buffers on the host, those of modelled devices too, are parts of.
+    chunks: Arc<Chunks>,
     /// Buffers and pool may take this even if the buffers alone never did.
     keep_up_to: u64,
 }
@@ -139,6 +145,7 @@ impl DataStore {
             devices: Vec::new(),
             accounts: vec![Account::default()],
             pool: Pool::default(),
+            chunks: Arc::default(),
             keep_up_to: 0,
         };
         store.grow(handles);
@@ -162,8 +169,12 @@ impl DataStore {
     /// If there is no memory for it.
     pub fn allocate(&mut self, handle: Handle, bytes: usize) -> Result<(), OutOfMemory> {
         self.free(handle);
-        let capacity = pool::capacity_for(bytes);
-        let block = Block::zeroed(bytes, capacity, bytes).ok_or(OutOfMemory { bytes })?;
+        let capacity = match block::is_large(bytes) {
+            true => bytes,
+            false => pool::capacity_for(bytes),
+        };
+        let block = Block::zeroed(bytes, capacity, bytes, &self.chunks);
+        let block = block.ok_or(OutOfMemory { bytes })?;
         let memory = MemoryNode::HOST;
         self.accounts[memory.0 as usize].add(bytes);
         *self.slot_mut(handle) = Some(Replica { memory, block });
@@ -220,21 +231,38 @@ impl DataStore {
         self.accounts[MemoryNode::HOST.0 as usize].peak()
     }
 
-    /// Lets tasks free memory into the store's pool as long as buffers and pool together take no more than `bytes`. Without it, or
-    /// with less than the peak of the buffers, that peak is the limit: the pool then never makes a run need more memory.
+    /// Lets the store keep memory that tasks free as long as that and the buffers together take no more than `bytes`. Without it, or
+    /// with less than the peak of the buffers, that peak is the limit: what is kept then never makes a run need more memory.
     pub fn keep_up_to(&mut self, bytes: u64) {
         self.keep_up_to = bytes;
-        self.pool.trim(0, bytes.saturating_sub(self.bytes()));
+        self.trim(0, bytes.saturating_sub(self.bytes()));
     }
 
-    /// Bytes that lie in the store for buffers to come.
+    /// Bytes that lie in the store for buffers to come, and that it can give back.
     pub fn pooled_bytes(&self) -> u64 {
-        self.pool.bytes()
+        self.pool.bytes() + self.chunks.idle_bytes()
     }
 
     /// Gives all memory back to the system that no buffer has.
     pub fn release_pool(&mut self) {
-        self.pool.trim(0, 0);
+        self.release(0);
+    }
+
+    /// The same, and what it can't give back.
+    fn unused_bytes(&self) -> u64 {
+        self.pooled_bytes() + self.chunks.slack_bytes()
+    }
+
+    /// Keeps `keep` bytes at most that no buffer has, if that can be.
+    fn trim(&self, worker: usize, keep: u64) {
+        self.chunks.trim(keep.saturating_sub(self.pool.bytes()));
+        let beside = self.chunks.idle_bytes();
+        self.pool.trim(worker, keep.saturating_sub(beside));
+    }
+
+    fn release(&self, worker: usize) {
+        self.pool.trim(worker, 0);
+        self.chunks.release();
     }
 
     /// Frees all buffers on the host; their memory stays in the store, whatever the limit, for the buffers of the next run.
@@ -243,7 +271,9 @@ impl DataStore {
             if let Some(Replica { memory, block }) = slot.replica.get_mut().take() {
                 slot.set_len(None);
                 self.accounts[memory.0 as usize].remove(block.len());
-                self.pool.give(h, block);
+                if !block.is_large() {
+                    self.pool.give(h, block);
+                }
             }
         }
     }
@@ -269,7 +299,7 @@ impl DataStore {
             self.accounts.push(Account::default());
         }
         self.reset_peak();
-        self.pool.reset_counts();
+        self.pool.reset_counts(self.unused_bytes());
         for slot in &mut self.slots {
             // A guard that was leaked in an earlier run can't hold anything any more.
             slot.claim = Claim::free();
@@ -286,7 +316,7 @@ impl DataStore {
                 replica.block.unpin();
             }
         }
-        self.pool.each(Block::unpin);
+        self.pool.drop_large();
     }
 
     fn slot_mut(&mut self, handle: Handle) -> &mut Option<Replica> {

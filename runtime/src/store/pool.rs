@@ -5,6 +5,9 @@
 //! the system's allocator recycles as well, and nearly every page is touched for the first time once. Knows no handle, and not
 //! what blocks hold: they are initialised, with whatever was there before. Safe code.
 //!
+//! Large blocks are none of the pool's: the chunks they are parts of (`chunks.rs`) fit them more closely, and give pages back one slab at
+//! a time. It keeps those that were copied to or from a device in this run, since page-locking a block takes longer than copying it.
+//!
 //! Blocks come in classes of capacity, eight to a power of two. Within a class any block serves any buffer, so a program that
 //! takes and frees the same sizes in the same order a second time finds a block each time. What a block is larger than its
 //! buffer is less than an eighth of it (for buffers below 1 KiB, less than 128 bytes).
@@ -79,8 +82,7 @@ impl Pool {
         })?;
         self.bytes
             .fetch_sub(block.capacity() as u64, Ordering::Relaxed);
-        self.recycled.fetch_add(1, Ordering::Relaxed);
-        self.recycled_bytes.fetch_add(len as u64, Ordering::Relaxed);
+        self.count_recycled(len);
         block.set_len(len);
         Some(block)
     }
@@ -95,8 +97,7 @@ impl Pool {
             // It would be the smallest of its class and serve some of its buffers only: not one of this pool's.
             return;
         }
-        let bytes = self.bytes.fetch_add(capacity as u64, Ordering::Relaxed) + capacity as u64;
-        self.peak_bytes.fetch_max(bytes, Ordering::Relaxed);
+        self.bytes.fetch_add(capacity as u64, Ordering::Relaxed);
         let mut shard = lock(&self.shards[worker % SHARDS].0);
         if shard.len() <= class {
             shard.resize_with(class + 1, Vec::new);
@@ -119,10 +120,18 @@ impl Pool {
         }
     }
 
-    /// Shows every block.
-    pub(super) fn each(&mut self, mut visit: impl FnMut(&mut Block)) {
+    /// Lets large blocks go.
+    pub(super) fn drop_large(&mut self) {
         for shard in &self.shards {
-            lock(&shard.0).iter_mut().flatten().for_each(&mut visit);
+            for class in lock(&shard.0).iter_mut() {
+                class.retain(|block| {
+                    if block.is_large() {
+                        let bytes = block.capacity() as u64;
+                        self.bytes.fetch_sub(bytes, Ordering::Relaxed);
+                    }
+                    !block.is_large()
+                });
+            }
         }
     }
 
@@ -137,8 +146,19 @@ impl Pool {
         self.fresh_bytes.fetch_add(len as u64, Ordering::Relaxed);
     }
 
-    /// Lets the counts start again.
-    pub(super) fn reset_counts(&mut self) {
+    /// A buffer of `len` bytes took memory that another one had.
+    pub(super) fn count_recycled(&self, len: usize) {
+        self.recycled.fetch_add(1, Ordering::Relaxed);
+        self.recycled_bytes.fetch_add(len as u64, Ordering::Relaxed);
+    }
+
+    /// So many bytes lie in the store without being a buffer's.
+    pub(super) fn count_unused(&self, bytes: u64) {
+        self.peak_bytes.fetch_max(bytes, Ordering::Relaxed);
+    }
+
+    /// Lets the counts start again; `unused` bytes lie in the store without being a buffer's.
+    pub(super) fn reset_counts(&mut self, unused: u64) {
         for count in [
             &self.fresh,
             &self.fresh_bytes,
@@ -147,7 +167,7 @@ impl Pool {
         ] {
             count.store(0, Ordering::Relaxed);
         }
-        self.peak_bytes.store(self.bytes(), Ordering::Relaxed);
+        self.peak_bytes.store(unused, Ordering::Relaxed);
     }
 
     pub(super) fn counts(&self) -> Allocations {
@@ -165,6 +185,7 @@ impl Pool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sync::Arc;
 
     #[test]
     fn classes_are_dense_and_tight() {
@@ -186,8 +207,8 @@ mod tests {
 
     #[test]
     fn blocks_are_found_in_other_shards_and_trimmed() {
-        let pool = Pool::default();
-        let block = |len| Block::zeroed(len, capacity_for(len), len).unwrap();
+        let (pool, chunks) = (Pool::default(), Arc::default());
+        let block = |len| Block::zeroed(len, capacity_for(len), len, &chunks).unwrap();
         pool.give(0, block(5000));
         pool.give(3, block(100));
         let all = pool.bytes();
@@ -205,6 +226,5 @@ mod tests {
         assert!(pool.take(3, 100).is_none());
         let counts = pool.counts();
         assert_eq!((counts.recycled, counts.recycled_bytes), (1, 4999));
-        assert_eq!(counts.peak_pooled_bytes, all);
     }
 }

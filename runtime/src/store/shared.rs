@@ -4,7 +4,7 @@
 //! code (see `mod.rs`).
 
 use super::account::Change;
-use super::block::{Block, Pinning};
+use super::block::{self, Block, Pinning};
 use super::buffers::Held;
 use super::claim::Mode;
 use super::pool;
@@ -186,11 +186,9 @@ impl<'s> SharedStore<'s> {
         if let Some(Replica { memory, block }) = self.replace(handle, None) {
             let bytes = block.len();
             let after_bytes = self.store.accounts[memory.0 as usize].remove(bytes);
-            let kept = after_bytes + self.store.pool.bytes() + block.capacity() as u64;
-            if memory == MemoryNode::HOST && kept <= self.most(after_bytes) {
-                self.store.pool.give(self.worker, block);
-            } else {
-                drop(block);
+            match memory {
+                MemoryNode::HOST => self.keep(block, after_bytes),
+                _ => drop(block),
             }
             change(Change {
                 memory,
@@ -200,13 +198,35 @@ impl<'s> SharedStore<'s> {
         }
     }
 
-    /// Memory for a buffer: from the pool if it has some, else from the system.
-    fn block(&self, bytes: usize, fill: Fill) -> Option<Block> {
-        if self.memory != MemoryNode::HOST {
-            return Block::zeroed(bytes, bytes, bytes);
+    /// Keeps a block for later buffers as long as what is kept is within bounds; the buffers have `now` bytes.
+    fn keep(&self, block: Block, now: u64) {
+        let store = self.store;
+        let keep = self.most(now) - now;
+        let pool_has_it = !block.is_large() || (self.pools_large() && !block.is_to_come());
+        if pool_has_it && store.pool.bytes() + block.capacity() as u64 <= keep {
+            store.pool.give(self.worker, block);
+        } else {
+            drop(block);
         }
-        let pool = &self.store.pool;
-        if let Some(mut block) = pool.take(self.worker, bytes) {
+        store.trim(self.worker, keep);
+        store.pool.count_unused(store.unused_bytes());
+    }
+
+    /// Large blocks that were copied to a device are page-locked and stay what they are; without devices chunks fit better.
+    fn pools_large(&self) -> bool {
+        !self.store.devices.is_empty()
+    }
+
+    /// Memory for a buffer: from the pool if it has some, else from a chunk or from the system.
+    fn block(&self, bytes: usize, fill: Fill) -> Option<Block> {
+        let store = self.store;
+        if self.memory != MemoryNode::HOST {
+            return Block::zeroed(bytes, bytes, bytes, &store.chunks);
+        }
+        let large = block::is_large(bytes);
+        let pooled = !large || self.pools_large();
+        let found = pooled.then(|| store.pool.take(self.worker, bytes));
+        if let Some(mut block) = found.flatten() {
             match fill {
                 Fill::Zeros { .. } => block.bytes_mut().fill(0),
                 Fill::Anything => {}
@@ -214,28 +234,47 @@ impl<'s> SharedStore<'s> {
             }
             return Some(block);
         }
-        let after_bytes = self.bytes().saturating_add(bytes as u64);
-        pool.trim(self.worker, self.most(after_bytes) - after_bytes);
-        let capacity = pool::capacity_for(bytes);
         let written_from = match fill {
             // Where there are devices it may be that all is written there.
-            Fill::Zeros { .. } if !self.store.devices.is_empty() => bytes,
+            Fill::Zeros { .. } if !store.devices.is_empty() => bytes,
             Fill::Zeros { written_from } => written_from,
             Fill::Anything => 0,
             Fill::Poison => bytes,
         };
-        let mut block = Block::zeroed(bytes, capacity, written_from).or_else(|| {
-            pool.trim(self.worker, 0);
-            Block::zeroed(bytes, bytes, written_from)
+        let capacity = match pooled {
+            true => pool::capacity_for(bytes),
+            false => bytes,
+        };
+        let take = |capacity| match fill {
+            Fill::Anything | Fill::Poison if large => {
+                Block::left_over(bytes, capacity, &store.chunks)
+            }
+            _ => Block::zeroed(bytes, capacity, written_from, &store.chunks),
+        };
+        let now = self.bytes().saturating_add(bytes as u64);
+        let keep = self.most(now) - now;
+        if !large {
+            store.trim(self.worker, keep);
+        }
+        let mut block = take(capacity).or_else(|| {
+            store.release(self.worker);
+            take(bytes)
         })?;
-        pool.count_fresh(bytes);
+        if large {
+            // Not before: it may have found its pages among those that would go.
+            store.trim(self.worker, keep);
+        }
+        match block.is_recycled() {
+            true => store.pool.count_recycled(bytes),
+            false => store.pool.count_fresh(bytes),
+        }
         if fill == Fill::Poison {
             block.bytes_mut().fill(0xff);
         }
         Some(block)
     }
 
-    /// What buffers and pool may take together, when the buffers take `now` bytes.
+    /// What buffers and unused memory may take together, when the buffers take `now` bytes.
     fn most(&self, now: u64) -> u64 {
         self.store.keep_up_to.max(self.peak_bytes()).max(now)
     }
@@ -247,7 +286,12 @@ impl<'s> SharedStore<'s> {
         }
         let len = replica.as_ref().map(|replica| replica.block.len());
         // SAFETY: the exclusive claim is held: no buffer of this handle exists, and nobody else is in here.
-        let before = std::mem::replace(unsafe { &mut *slot.replica.get() }, replica);
+        let mut before = std::mem::replace(unsafe { &mut *slot.replica.get() }, replica);
+        if slot.content.load(Ordering::Acquire) == ZEROS
+            && let Some(replica) = &mut before
+        {
+            replica.block.untouched();
+        }
         slot.set_len(len);
         slot.content.store(WRITTEN, Ordering::Release);
         slot.claim.release(Mode::Exclusive);

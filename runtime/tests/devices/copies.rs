@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use treeqr_devices::*;
 use treeqr_runtime::*;
 
-/// Words of a buffer that is a mapping of its own.
+/// Words of a buffer that has pages of its own.
 const LARGE: usize = (512 << 10) / 8;
 
 /// A buffer that is taken, counts its turns in its first and last word on the device and on the host, and is freed.
