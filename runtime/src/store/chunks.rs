@@ -81,16 +81,16 @@ pub(super) struct Extent {
 impl Chunks {
     /// An extent of at least `bytes` bytes, and the parts of it, in bytes, that may hold something else than zeros; `None` where
     /// there is no memory.
-    pub(super) fn take(self: &Arc<Self>, bytes: usize) -> Option<(Extent, Runs)> {
+    pub(super) fn take(chunks: &Arc<Self>, bytes: usize) -> Option<(Extent, Runs)> {
         let pages = bytes.max(1).div_ceil(PAGE);
-        let found = self.find(&mut lock(&self.chunks), pages, 0);
-        let (chunk, mapping, taken) = found.or_else(|| self.add(pages))?;
+        let found = chunks.find(&mut lock(&chunks.chunks), pages, 0);
+        let (chunk, mapping, taken) = found.or_else(|| chunks.add(pages))?;
         let (first, mut holding) = (taken.first, taken.holding);
         for run in &mut holding {
             *run = (run.start - first) * PAGE..(run.end - first) * PAGE;
         }
         let extent = Extent {
-            chunks: self.clone(),
+            chunks: chunks.clone(),
             chunk,
             pages: first..first + pages,
             fresh: holding.is_empty(),
