@@ -120,7 +120,7 @@ impl Block {
         zero: bool,
         chunks: &Arc<Chunks>,
     ) -> Option<Block> {
-        let (mut extent, left_over) = chunks.take(capacity)?;
+        let (mut extent, left_over) = Chunks::take(chunks, capacity)?;
         if !extent.is_recycled() {
             extent.populate(written);
         }

@@ -24,7 +24,7 @@ use memmap2::{MmapMut, MmapRaw};
 use std::ops::{Range, RangeInclusive};
 use std::ptr::NonNull;
 
-/// The smallest and the largest chunk, if no block needs a larger one. Between them a chunk is as large as all before it.
+/// The smallest and the largest chunk, in bytes, if no block needs a larger one. Between them a chunk is as large as all before it.
 const SIZES: RangeInclusive<usize> = 16 << 20..=64 << 20;
 
 /// A first chunk of so many slabs is of small pages: a small run must not take two megabytes for every block.
@@ -34,7 +34,7 @@ const SMALL: usize = *SIZES.start() / SLAB;
 const AT_ONCE: u64 = 8;
 
 /// Slack may be this part of what is taken, as a power of two, whatever is asked for: to give it back breaks huge pages up.
-const SLACK_LOG2: u32 = 6;
+const SLACK_LOG2: u32 = 8;
 
 /// All chunks of a store.
 #[derive(Default)]
@@ -81,21 +81,21 @@ pub(super) struct Extent {
 impl Chunks {
     /// An extent of at least `bytes` bytes, and the parts of it, in bytes, that may hold something else than zeros; `None` where
     /// there is no memory.
-    pub(super) fn take(self: &Arc<Self>, bytes: usize) -> Option<(Extent, Runs)> {
+    pub(super) fn take(chunks: &Arc<Self>, bytes: usize) -> Option<(Extent, Runs)> {
         let pages = bytes.max(1).div_ceil(PAGE);
-        let found = self.find(&mut lock(&self.chunks), pages, 0);
-        let (chunk, mapping, taken) = found.or_else(|| self.add(pages))?;
+        let found = chunks.find(&mut lock(&chunks.chunks), pages, 0);
+        let (chunk, mapping, taken) = found.or_else(|| chunks.add(pages))?;
         let (first, mut holding) = (taken.first, taken.holding);
         for run in &mut holding {
             *run = (run.start - first) * PAGE..(run.end - first) * PAGE;
         }
         let extent = Extent {
-            chunks: self.clone(),
+            chunks: chunks.clone(),
             chunk,
             pages: first..first + pages,
             fresh: holding.is_empty(),
             small: taken.small,
-            recycled: holding[..] == [0..pages * PAGE],
+            recycled: holding.first() == Some(&(0..pages * PAGE)),
             untouched: false,
             mapping,
         };

@@ -19,7 +19,7 @@
 //! What a task frees goes to a pool (`pool.rs`), a large block to the chunk of memory that it came from (`chunks.rs`), and serves
 //! later buffers of the run. Such bytes are in no account: buffers, pool and the unused part of chunks together are kept within
 //! what the buffers alone took at most, or within [`DataStore::keep_up_to`] where that is more, and all goes back to the system
-//! before a buffer is refused. Chunks keep up to a 64th beside that, where giving it back costs too much.
+//! before a buffer is refused. Chunks keep up to a 256th beside that, where giving it back costs too much.
 
 mod account;
 mod block;

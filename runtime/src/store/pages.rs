@@ -263,6 +263,7 @@ fn words(pages: Range<usize>) -> impl Iterator<Item = (usize, u64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::slice::from_ref;
 
     #[test]
     fn what_was_written_is_told_and_slabs_are_counted() {
@@ -281,21 +282,21 @@ mod tests {
         let c = pages.take(70).unwrap();
         assert_eq!(
             (c.first, &c.holding[..], c.small),
-            (0, &[0..70][..], true)
+            (0, from_ref(&(0..70)), true)
         );
         pages.give(0..70, false);
         pages.give(b.first..b.first + 5, false);
         assert_eq!(counts(&pages), (2, 0));
         // One joined run again; two pages of the second slab were written.
         let all = pages.take(3 * most).unwrap();
-        assert_eq!((all.first, &all.holding[..]), (0, &[0..most + 2][..]));
+        assert_eq!((all.first, &all.holding[..]), (0, from_ref(&(0..most + 2))));
         pages.give(0..3 * most, false);
         assert_eq!(pages.take_idle(2), Some(most..3 * most));
         assert_eq!(counts(&pages), (1, 0));
         assert!(pages.take(most + 1).is_none());
         pages.give(most..3 * most, true);
         let last = pages.take(3 * most).unwrap();
-        assert_eq!(&last.holding[..], &[0..most]);
+        assert_eq!(&last.holding[..], from_ref(&(0..most)));
         pages.give(0..2 * most, false);
         pages.give(2 * most..3 * most, true);
         assert_eq!(counts(&pages), (2, 0));
@@ -312,7 +313,10 @@ mod tests {
         pages.give(most..2 * most, false);
         assert_eq!((pages.idle, pages.slack), (1, 2 * LEAST - 1));
         let found = pages.take_slack().unwrap();
-        assert_eq!((&found[..], pages.slack), (&[0..LEAST][..], LEAST - 1));
+        assert_eq!(
+            (&found[..], pages.slack),
+            (from_ref(&(0..LEAST)), LEAST - 1)
+        );
         pages.give(0..LEAST, true);
         assert_eq!(pages.slack, LEAST - 1);
         assert!(pages.take_slack().is_none());
