@@ -4,6 +4,9 @@
 # heteroprio. Writes device.md, kernels.jsonl, runs.jsonl and the traces into $OUT, or into target/device.
 #
 # Usage: benches/device.sh [seconds for all, 540 by default]
+#
+# On a machine without Rust: BIN is a folder with the programs `treeqr`, `device` (the test of the crate kernels) and `device_kernels` (its
+# example), built elsewhere. MATRICES are names of the gallery, with `:N` behind for N repetitions, of which the table has the median.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 exec </dev/null
@@ -11,14 +14,23 @@ exec </dev/null
 out=${OUT:-target/device}
 mkdir -p "$out"
 budget=${1:-540}
-treeqr=${CARGO_TARGET_DIR:-target}/release/treeqr
+bin=${BIN:-}
+treeqr=${bin:-${CARGO_TARGET_DIR:-target}/release}/treeqr
 
 step() { printf '\n== %s (%s s)\n' "$*" "$SECONDS"; }
 left() { echo $((budget - SECONDS)); }
 
-step "Build"
-cargo build --release --workspace --bins --examples
-cargo test --release --workspace --test device --no-run
+if [ -z "$bin" ]; then
+    step "Build"
+    cargo build --release --package treeqr --bin treeqr
+    cargo build --release --package treeqr-kernels --example device_kernels
+    cargo test --release --package treeqr-kernels --test device --no-run
+fi
+# The test and the example.
+twins() {
+    if [ -n "$bin" ]; then "$bin/device" "$@"; else cargo test --release --package treeqr-kernels --test device -- "$@"; fi
+}
+kernels=${bin:-${CARGO_TARGET_DIR:-target}/release/examples}/device_kernels
 
 step "Machine"
 "$treeqr" topology | tee "$out/topology.txt"
@@ -28,7 +40,7 @@ if ! grep -q 'cuda0:' "$out/topology.txt"; then
 fi
 
 step "Kernels against their twins"
-if timeout 120 cargo test --release --workspace --test device on_a_cuda_device -- --nocapture >"$out/twins.txt" 2>&1; then
+if twins on_a_cuda_device --nocapture >"$out/twins.txt" 2>&1; then
     echo passed | tee "$out/twins"
 else
     echo FAILED | tee "$out/twins"
@@ -36,7 +48,7 @@ else
 fi
 
 step "Kernels against cuBLAS"
-timeout 60 "${CARGO_TARGET_DIR:-target}/release/examples/device_kernels" | tee "$out/kernels.jsonl" || true
+timeout 60 "$kernels" >"$out/kernels.jsonl" || true
 
 # One solve: a line of JSON, the trace kept; nothing if it fails or no time is left.
 : >"$out/runs.jsonl"
@@ -62,16 +74,22 @@ PY
 }
 
 step "Factorizations"
-tiles=(--nb 512 --ib 64)
-for matrix in ${MATRICES:-TF16 lp-20000 stencil27-40 ch7-8-b3 grid3d-80}; do
-    # A first run fills the cost models of both kinds of workers; it counts for nothing.
-    run "$matrix" warm-up dmda --devices 0
-    run "$matrix" cpu lws --devices none
-    run "$matrix" device dmdas --devices 0 --threads 1 "${tiles[@]}"
-    # What page-locked memory gains.
-    run "$matrix" staged dmdas --devices 0 --threads 1 --no-pin "${tiles[@]}"
-    for scheduler in dmda dmdas heteroprio; do
-        run "$matrix" both "$scheduler" --devices 0 "${tiles[@]}"
+# A first run fills the cost models of both kinds of workers; it counts for nothing.
+first=1
+for item in ${MATRICES:-TF16:3 lp-20000:3 stencil27-40:3 TF17}; do
+    matrix=${item%%:*}
+    [ "$item" = "$matrix" ] && reps=1 || reps=${item##*:}
+    [ -n "$first" ] && run "$matrix" warm-up dmda --devices 0
+    first=
+    for _ in $(seq "$reps"); do
+        run "$matrix" cpu lws --devices none
+        run "$matrix" device dmdas --devices 0 --threads 1
+        for scheduler in dmda dmdas heteroprio; do
+            run "$matrix" both "$scheduler" --devices 0
+        done
+        # Policies decide on every task, and what page-locked memory takes.
+        run "$matrix" free dmdas --devices 0 --nb 512 --ib 128
+        run "$matrix" locked dmdas --devices 0 --pin
     done
 done
 

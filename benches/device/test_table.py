@@ -12,8 +12,8 @@ def run(matrix, who, scheduler, seconds, devices=(), failure=None):
     return {
         "matrix_name": matrix,
         "who": who,
-        "scheduler": scheduler,
-        "times_s": {"factorize": seconds},
+        "asked": scheduler,
+        "times_s": {"factorize": seconds, "total": seconds + 1},
         "normal_residual": 2e-16,
         "occupancy": 0.5,
         "devices": list(devices),
@@ -37,13 +37,17 @@ class TableTest(unittest.TestCase):
             [
                 run("a", "warm-up", "dmda", 9.0),
                 run("a", "cpu", "lws", 3.0),
+                run("a", "both", "dmda", 8.0, [DEVICE]),
+                run("a", "device", "dmdas", 2.0, [DEVICE]),
                 run("a", "both", "dmda", 1.5, [DEVICE]),
+                run("a", "both", "dmda", 0.5, [DEVICE]),
                 run("b", "device", "dmdas", 4.0, [DEVICE], "cuda0: lost"),
             ]
         )
-        self.assertEqual(len(rows), 2 + 3)
-        self.assertEqual(rows[3], "| a | both | dmda | 1.500 | 2.00 | 2.0e-16 | 50 % | 7 | 3.25 | 0.50 |")
-        self.assertTrue(rows[4].startswith("| b | device (fell back) | dmdas | 4.000 | – |"))
+        self.assertEqual(len(rows), 2 + 4)
+        # The median of three.
+        self.assertEqual(rows[3], "| a | both | dmda | 1.500 | 3 | 2.00 | 1.33 | 2.50 | 2.0e-16 | 50 % | 7 | 3.25 | 0.50 |")
+        self.assertTrue(rows[5].startswith("| b | device (fell back) | dmdas | 4.000 | 1 | – | – |"))
 
     def test_kernels_are_held_against_the_product(self):
         kernel = {"scalar": "f64", "nb": 256, "ib": 32}
@@ -55,7 +59,7 @@ class TableTest(unittest.TestCase):
             self.assertIn("not run", table.table(folder))
             with open(os.path.join(folder, "runs.jsonl"), "w") as file:
                 file.write("SKIPPED: no device\n" + json.dumps(run("a", "cpu", "lws", 3.0)) + "\n")
-            self.assertIn("| a | cpu | lws | 3.000 | 1.00 |", table.table(folder))
+            self.assertIn("| a | cpu | lws | 3.000 | 1 | 1.00 | – |", table.table(folder))
 
 
 if __name__ == "__main__":

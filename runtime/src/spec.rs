@@ -67,6 +67,8 @@ pub struct TaskSpec {
     pub node: u32,
     /// Whether only CPU workers may run it, whatever devices can: a task that is too small for them.
     pub host_only: bool,
+    /// Whether CPU workers leave it to devices, as long as one can hold its data: what it writes is needed there next.
+    pub device_first: bool,
     /// By place in `accesses`, as bits: data that no later task of the run changes and that the host will want. A device sends it home
     /// when nothing more urgent is on the way.
     pub last: u8,
@@ -84,6 +86,7 @@ impl TaskSpec {
             flops: 0,
             node,
             host_only: false,
+            device_first: false,
             last: 0,
         }
     }

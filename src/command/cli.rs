@@ -294,9 +294,9 @@ pub struct DeviceArgs {
     #[arg(long, value_name = "N", default_value_t = DEFAULT_STREAMS as u16)]
     #[arg(value_parser = clap::value_parser!(u16).range(1..=64))]
     pub streams: u16,
-    /// Never page-lock the host's memory for copies to and from a device: for comparisons
+    /// Page-lock large buffers of the host at their second copy to or from a device: for comparisons
     #[arg(long)]
-    pub no_pin: bool,
+    pub pin: bool,
 }
 
 /// Analyse the pattern of A: ordering, tree, and what a factorization will take

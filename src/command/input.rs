@@ -245,7 +245,7 @@ impl DeviceArgs {
             choice: choice.clone(),
             memory_bytes: self.device_memory,
             streams: self.streams.into(),
-            pin: !self.no_pin,
+            pin: self.pin,
         }
     }
 }

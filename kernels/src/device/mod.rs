@@ -22,11 +22,13 @@ mod fronts;
 mod host;
 mod launch;
 mod ptx;
+mod warm;
 
 pub use assembly::{Part, PartLayout, Target, extend, place};
 pub use fronts::{FRONT_BYTES, FrontShape, front_qr_batch};
 pub use host::HostKernels;
 pub use ptx::{MODULES, fingerprint, modules, sources};
+pub use warm::warm_up;
 
 use crate::block::Op;
 use crate::gemqrt::blocks;

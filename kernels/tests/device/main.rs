@@ -448,6 +448,18 @@ fn tall_strips() {
     }
 }
 
+/// Every kernel that a front needs, once; on zeros, which stay.
+#[test]
+fn warming_up() {
+    let (interpreter, faults) = (Arc::new(HostKernels), HostFaults::default());
+    let device = HostDevice::new("host0", 32 << 20, interpreter, faults);
+    for scalar in treeqr_devices::ScalarKind::ALL {
+        device::warm_up(&device, scalar).unwrap();
+    }
+    // It has given back what it took.
+    device.give_back(device.reserve(32 << 20).unwrap());
+}
+
 /// The same on a device, where there is one.
 #[test]
 fn on_a_cuda_device_if_there_is_one() {

@@ -73,6 +73,14 @@ struct Devices<'r> {
     on_device: Vec<bool>,
 }
 
+impl Devices<'_> {
+    /// Whether one of them has room for all that `spec` uses.
+    fn can_hold(&self, spec: &TaskSpec) -> bool {
+        let mut nodes = (1..=self.done.len() as u16).map(MemoryNode);
+        nodes.any(|node| self.coherence.fits(spec, node))
+    }
+}
+
 /// What a worker of a real device has: its stream and its scratch.
 pub(crate) struct StreamWorker {
     pub(crate) stream: Box<dyn Stream>,
@@ -432,7 +440,8 @@ impl World for Machine<'_> {
         let (memory, spec) = (self.places[worker].memory, task.spec());
         let codelet = spec.codelet.0 as usize;
         if memory == MemoryNode::HOST {
-            return devices.on_cpu[codelet];
+            let left = spec.device_first && devices.on_device[codelet] && devices.can_hold(spec);
+            return devices.on_cpu[codelet] && !left;
         }
         // What nobody else can run may try, and fail for want of memory.
         let may = !spec.host_only || !devices.on_cpu[codelet];

@@ -2,7 +2,7 @@
 //! and everything fails once. The device is the host (`HostDevice`); its one kernel is the step of random programs.
 
 use super::common::*;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use treeqr_devices::{Arg, Device, Gemm, HostDevice, HostFaults, Interpreter, Launch, ScalarKind};
 use treeqr_runtime::*;
@@ -62,8 +62,8 @@ impl Application for Launched {
     }
 }
 
-/// The kernel: what `Steps::step` does, on a device's memory.
-struct Kernel(Arc<Steps>);
+/// The kernel: what `Steps::step` does, on a device's memory; and which tasks ran there.
+struct Kernel(Arc<Steps>, Arc<Mutex<Vec<u32>>>);
 
 impl Interpreter for Kernel {
     fn launch(&self, launch: &Launch, memory: &mut [u8], base: u64) {
@@ -77,6 +77,7 @@ impl Interpreter for Kernel {
         };
         // The scratch is the stream's own.
         words[place(&launch.args[1])] = me as u64;
+        self.1.lock().unwrap().push(me as u32);
         let me = me as usize;
         self.0.begin(me);
         let uses: Vec<(i32, usize, usize)> = launch.args[2..]
@@ -123,12 +124,23 @@ struct Machine {
     faults: HostFaults,
 }
 
-/// A random program; half of its small tasks can only run on a device.
+/// A random program; half of its small tasks can only run on a device. Of the others some are only the host's, some are left to devices;
+/// what nobody changes any more may go home.
 fn program(seed: u64, tasks: usize, handles: usize, on_devices: bool) -> Vec<TaskSpec> {
     let mut program = super::common::program(seed, tasks, handles, Delays::Random);
-    for (i, spec) in program.iter_mut().enumerate() {
-        if on_devices && i % 2 == 0 && spec.accesses.len() <= 2 {
+    let mut changed = std::collections::BTreeSet::new();
+    for (i, spec) in program.iter_mut().enumerate().rev() {
+        if !on_devices {
+            continue;
+        }
+        if i % 2 == 0 && spec.accesses.len() <= 2 {
             spec.codelet = CodeletId(1);
+        }
+        (spec.host_only, spec.device_first) = (i % 5 == 1, i % 5 == 3);
+        for (k, (handle, access)) in spec.accesses.clone().into_iter().enumerate() {
+            if access != Access::Read && changed.insert(handle) {
+                *spec = spec.clone().last(k);
+            }
         }
     }
     program
@@ -149,8 +161,9 @@ fn go(entry: &'static SchedulerEntry, seed: u64, machine: &Machine) -> Result<Ru
     )
     .unwrap();
     let steps = Arc::new(Steps::new(tasks));
+    let there = Arc::new(Mutex::new(Vec::new()));
     let accelerator = |d: usize| {
-        let kernel = Arc::new(Kernel(steps.clone()));
+        let kernel = Arc::new(Kernel(steps.clone(), there.clone()));
         let faults = HostFaults {
             seed: seed + d as u64,
             // Half of all pairs of devices are peers.
@@ -177,6 +190,20 @@ fn go(entry: &'static SchedulerEntry, seed: u64, machine: &Machine) -> Result<Ru
     steps.check(&program);
     let told = format!("{} seed {seed}", entry.name);
     assert_eq!(contents(&store), contents(&expected), "{told}");
+    let there = there.lock().unwrap();
+    let fits_all = machine.memory_bytes >= 1 << 14;
+    for spec in &program {
+        let was_there = there.contains(&spec.node);
+        let can_here = spec.codelet == CodeletId(0);
+        assert!(
+            !(spec.host_only && can_here && was_there),
+            "{told}: {spec:?}"
+        );
+        assert!(
+            was_there || !(spec.device_first && fits_all),
+            "{told}: {spec:?}"
+        );
+    }
     for device in &stats.devices {
         assert!(
             !device.emulated && device.workers == machine.streams,

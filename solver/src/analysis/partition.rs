@@ -32,6 +32,8 @@ pub struct Tiling {
     pub bh: u32,
     /// Whether its tasks are the CPU's, beside larger fronts that are cut for devices.
     pub host_only: bool,
+    /// Whether it is cut for devices: a front that lives on one whole does not travel.
+    pub device_first: bool,
     /// Tile columns with a panel: those that start above min(m, n).
     pub panels: usize,
     /// Per tile column, the number of tile rows that reach above its staircase.
@@ -94,18 +96,24 @@ const MAX_BLOCK_FLOPS: u64 = 1_000_000_000;
 /// quicker still by some percent, tiles of a small front being slower than the front; more workers than that would wait.
 const BLOCK_PART: u64 = 24;
 
-/// Fronts with fewer reflectors than this stay the CPU's: a device would wait for panels.
-const DEVICE_REFLECTORS: u32 = 1536;
-/// Tiles and inner blocks of fronts for devices: a task is some tens of launches, whatever its size.
+/// Fronts with fewer reflectors than this stay the CPU's: a device would wait for panels. On an H100 beside 16 cores all between 768
+/// and 1536 did as well.
+const DEVICE_REFLECTORS: u32 = 1024;
+/// Tiles and inner blocks of fronts for devices: a task is some tens of launches, whatever its size, and a panel gets slower with its
+/// width. Half of it took an H100 twice as long on TF16, twice of it half as long again on TF17.
 const DEVICE_NB: u32 = 512;
 const DEVICE_IB: u32 = 128;
 
 impl Options {
+    /// Whether sizes are asked for: then all fronts have them, and policies decide alone where tasks run.
+    fn has_sizes(&self) -> bool {
+        self.mb.is_some() || self.nb.is_some() || self.ib.is_some()
+    }
+
     /// The sizes for a front that is cut for a device.
     fn of_device(&self, front: &Front) -> Option<Options> {
-        let asked = self.mb.is_some() || self.nb.is_some() || self.ib.is_some();
         let large = front.m.min(front.n) >= DEVICE_REFLECTORS;
-        (self.for_devices && !asked && large).then(|| Options {
+        (self.for_devices && !self.has_sizes() && large).then(|| Options {
             nb: Some(DEVICE_NB),
             ib: Some(DEVICE_IB),
             ..self.clone()
@@ -149,14 +157,10 @@ pub(crate) fn partition(
             if !asked && (flops[f] <= limit || options.nb.is_some() || options.mb.is_some()) {
                 return Ok(None);
             }
-            let mut tiling = match options.of_device(front) {
-                Some(larger) => tiling(tree, f, &larger),
-                None => tiling(tree, f, options),
-            };
-            let sizes = [options.mb, options.nb, options.ib];
-            tiling.host_only = options.for_devices
-                && sizes.iter().all(Option::is_none)
-                && options.of_device(front).is_none();
+            let larger = options.of_device(front);
+            let mut tiling = tiling(tree, f, larger.as_ref().unwrap_or(options));
+            tiling.device_first = larger.is_some();
+            tiling.host_only = options.for_devices && !options.has_sizes() && larger.is_none();
             limits::count_tasks(&mut tasks, &tiling)?;
             (tiling.own_tiles, tiling.own_rows) = own_tiles(tree, f, &tiling);
             Ok(Some(tiling))
@@ -219,6 +223,7 @@ fn tiling(tree: &Tree, f: usize, options: &Options) -> Tiling {
         ib,
         bh,
         host_only: false,
+        device_first: false,
         panels,
         depth,
         own_tiles: Vec::new(),
@@ -260,4 +265,68 @@ fn own_tiles(tree: &Tree, f: usize, tiling: &Tiling) -> (Vec<(u32, u32)>, Vec<u3
         .map(|t| ((t / q) as u32, (t % q) as u32));
     let lines = (0..hit_row.len() as u32).filter(|&i| hit_row[i as usize]);
     (pairs.collect(), lines.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analyse;
+    use std::sync::Arc;
+    use treeqr_matrices::{Csc, Pattern};
+
+    /// Two full blocks, one large enough for a device, one not.
+    fn pattern() -> Arc<Pattern> {
+        let (mut rows, mut columns) = (Vec::new(), Vec::new());
+        for (high, wide) in [(0..1100, 0..1030), (1100..1700, 1030..1500)] {
+            for j in wide {
+                rows.extend(high.clone());
+                columns.extend(high.clone().map(|_| j));
+            }
+        }
+        let values = vec![1.0; rows.len()];
+        let a = Csc::from_triplets(1700, 1500, &rows, &columns, &values).unwrap();
+        a.pattern().clone()
+    }
+
+    #[test]
+    fn large_fronts_are_for_devices_and_others_for_the_host() {
+        let plain = Options::default();
+        let wanted = Options {
+            for_devices: true,
+            ..plain.clone()
+        };
+        let before = analyse(&pattern(), &plain).unwrap();
+        let after = before.cut_again(&wanted).unwrap();
+        // The whole analysis would have said the same.
+        let whole = analyse(&pattern(), &wanted).unwrap();
+        assert_eq!(after.tilings, whole.tilings);
+        assert_eq!(before.cut_again(&plain).unwrap().tilings, before.tilings);
+        let mut seen = (0, 0);
+        for (front, (cut, was)) in after
+            .fronts()
+            .iter()
+            .zip(after.tilings.iter().zip(&before.tilings))
+        {
+            assert!(was.iter().all(|t| !t.host_only && !t.device_first));
+            let Some(cut) = cut else { continue };
+            let large = front.m.min(front.n) >= DEVICE_REFLECTORS;
+            assert_eq!((cut.host_only, cut.device_first), (!large, large));
+            if large {
+                assert_eq!((cut.width(0), cut.ib), (DEVICE_NB as usize, DEVICE_IB));
+                seen.0 += 1;
+            } else {
+                assert_eq!(Some(&cut.cols), was.as_ref().map(|t| &t.cols));
+                seen.1 += 1;
+            }
+        }
+        assert_eq!(seen, (1, 1));
+        // Sizes that are asked for leave all to the policies.
+        let asked = Options {
+            nb: Some(64),
+            ..wanted
+        };
+        let asked = before.cut_again(&asked).unwrap();
+        let all = asked.tilings.iter().flatten();
+        assert!(all.clone().count() > 0 && all.clone().all(|t| !t.host_only && !t.device_first));
+    }
 }

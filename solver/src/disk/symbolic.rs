@@ -34,7 +34,7 @@ stored!(Tree {
     fronts as list, col_order, cols, stairs, rowmaps, colmaps, own,
 });
 stored!(Tiling {
-    rows, cols, ib, bh, host_only, panels, depth, own_tiles as list, own_rows,
+    rows, cols, ib, bh, host_only, device_first, panels, depth, own_tiles as list, own_rows,
 });
 stored!(Singleton { row, col });
 stored!(Options {

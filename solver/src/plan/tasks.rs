@@ -173,9 +173,10 @@ impl Plan<'_> {
         if self.front(f).parent.is_none() {
             self.push_clean(f, out);
         }
-        if host_only {
-            let tasks = out[before..].iter_mut();
-            tasks.for_each(|task| task.host_only = true);
+        let t = self.tiling(f);
+        for task in &mut out[before..] {
+            task.host_only = t.host_only;
+            task.device_first = t.device_first;
         }
     }
 
