@@ -16,6 +16,27 @@ fn good(args: &[&str]) -> String {
     done.out
 }
 
+/// A factorization of lp-20000 by 16 cores and an NVIDIA H100, as docs/devices.md tells of it.
+#[test]
+fn the_trace_of_a_real_device_is_read_checked_and_drawn() {
+    let folder = Folder::new();
+    let trace = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/tests/program/traces/h100-lp-20000.trace"
+    );
+    assert!(good(&["trace", "check", trace]).contains("consistent"));
+    let report = good(&["report", trace]);
+    for line in ["20 workers with the scheduler dmdas", "CPU15 ", "cuda0.3 "] {
+        assert!(report.contains(line), "{line}: {report}");
+    }
+    let pictures = folder.path("pictures").display().to_string();
+    good(&["plot", trace, "--panel", "all", "-o", &pictures]);
+    let gantt = fs::read_to_string(format!("{pictures}/gantt.svg")).unwrap();
+    assert!(gantt.contains("16 CPU workers, 4 driving devices") && gantt.contains("cuda0.3"));
+    let transfers = fs::read_to_string(format!("{pictures}/transfers.svg")).unwrap();
+    assert!(transfers.contains("cuda0"));
+}
+
 #[test]
 fn real_traces_are_consistent_and_go_through_every_subcommand() {
     let folder = Folder::new();

@@ -236,8 +236,7 @@ impl<'t> Subject<'t> {
         parts.push(match (self.workers.len() - devices, devices) {
             (1, 0) => "1 worker".to_owned(),
             (n, 0) => format!("{n} workers"),
-            (n, 1) => format!("{n} CPU workers, 1 device"),
-            (n, d) => format!("{n} CPU workers, {d} devices"),
+            (n, d) => format!("{n} CPU workers, {d} driving devices"),
         });
         if let Some(processor) = manifest.machine.get("processor").and_then(Value::as_str) {
             parts.push(processor.to_owned());
