@@ -304,8 +304,8 @@ fn strip_apply<T: KernelScalar>(memory: &mut Numbers<'_>, mut args: Args<'_>) {
             memory.set::<T>(g, l, from + k, product);
         }
     }
-    for c in from + width..count {
-        let mut column: Vec<T> = memory.column(a, c, 0..stair[c]);
+    for (c, &rows) in stair.iter().enumerate().take(count).skip(from + width) {
+        let mut column: Vec<T> = memory.column(a, c, 0..rows);
         let heads = |memory: &Numbers<'_>, k: usize| match inside {
             true => T::zero(),
             false => memory.get(r, from + k, c),
@@ -324,7 +324,7 @@ fn strip_apply<T: KernelScalar>(memory: &mut Numbers<'_>, mut args: Args<'_>) {
                 memory.set(r, from + k, c, head - by);
             }
             for (x, &v) in column.iter_mut().zip(v) {
-                *x = *x - v * by;
+                *x -= v * by;
             }
         }
         memory.set_column(a, c, 0, &column);
