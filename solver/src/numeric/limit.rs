@@ -33,7 +33,7 @@ pub enum MemoryLimit {
 }
 
 impl MemoryLimit {
-    /// In bytes, for a run by so many workers; `None` without one.
+    /// In bytes, for a run by so many workers, streams of devices included; `None` without one.
     ///
     /// # Errors
     /// [`SolveError::MemoryLimit`] when a run with this prediction needs more, whatever the order of its tasks.

@@ -121,8 +121,13 @@ pub fn write<T: Scalar>(
 }
 
 fn limit(args: &SolveArgs, record: &Record) -> Option<u64> {
-    let (limit, workers) = (args.run.memory_limit, args.analysis.threads);
-    let limit = limit.bytes(record.prediction(), workers.into());
+    let factorization = record.recording().runs.first();
+    let streams = match args.run.emulate_device.is_empty() {
+        true => factorization.map_or(0, |run| run.device_workers.iter().sum()),
+        false => 0,
+    };
+    let workers = usize::from(args.analysis.threads) + streams;
+    let limit = args.run.memory_limit.bytes(record.prediction(), workers);
     limit.ok().flatten()
 }
 

@@ -237,8 +237,12 @@ pub(super) fn nodes(subject: &Subject<'_>, findings: &mut Findings) {
     }
     for (row, e) in events.iter().enumerate() {
         let from = activated.get(&e.node).copied().unwrap_or(0);
-        // Who only assembles into others, or is cleaned for its parent, need not be told apart here.
-        let to = cleaned.get(&e.node).copied().unwrap_or(u64::MAX);
+        // Who only assembles into others, or is cleaned for its parent, need not be told apart here. It is cleaned when its parent has the
+        // contribution block; rows of R that nobody waits for may be reduced after that.
+        let to = match e.event {
+            NodeEventKind::Factorized => u64::MAX,
+            _ => cleaned.get(&e.node).copied().unwrap_or(u64::MAX),
+        };
         if !(from..=to).contains(&e.time_ns) {
             findings.row::<NodeEvent>(row, || {
                 format!(
