@@ -16,25 +16,32 @@ fn good(args: &[&str]) -> String {
     done.out
 }
 
-/// A factorization of lp-20000 by 16 cores and an NVIDIA H100, as docs/devices.md tells of it.
+/// Factorizations of lp-20000 by 16 cores, by an NVIDIA H100 and by both, as docs/devices.md tells of them.
 #[test]
-fn the_trace_of_a_real_device_is_read_checked_and_drawn() {
+fn traces_of_a_real_device_are_read_checked_and_drawn() {
     let folder = Folder::new();
-    let trace = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/tests/program/traces/h100-lp-20000.trace"
-    );
-    assert!(good(&["trace", "check", trace]).contains("consistent"));
-    let report = good(&["report", trace]);
-    for line in ["20 workers with the scheduler dmdas", "CPU15 ", "cuda0.3 "] {
-        assert!(report.contains(line), "{line}: {report}");
+    for (name, workers) in [
+        ("cpu-lws", "16 workers"),
+        ("device-dmdas", "1 CPU workers, 4 driving devices"),
+        ("both-dmda", "16 CPU workers, 4 driving devices"),
+        ("both-dmdas", "16 CPU workers, 4 driving devices"),
+        ("both-heteroprio", "16 CPU workers, 4 driving devices"),
+    ] {
+        let traces = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/program/traces");
+        let trace = &format!("{traces}/h100-{name}.trace");
+        assert!(good(&["trace", "check", trace]).contains("consistent"));
+        let scheduler = name.rsplit('-').next().expect("a name");
+        let has_device = !name.starts_with("cpu");
+        let report = good(&["report", trace]);
+        assert!(report.contains(&format!("workers with the scheduler {scheduler}")));
+        assert!(report.contains("CPU0 ") && report.contains("cuda0.3 ") == has_device);
+        let pictures = folder.path(name).display().to_string();
+        good(&["plot", trace, "--panel", "all", "-o", &pictures]);
+        let gantt = fs::read_to_string(format!("{pictures}/gantt.svg")).unwrap();
+        assert!(gantt.contains(workers), "{name}");
+        let transfers = fs::read_to_string(format!("{pictures}/transfers.svg")).unwrap();
+        assert_eq!(transfers.contains("cuda0"), has_device, "{name}");
     }
-    let pictures = folder.path("pictures").display().to_string();
-    good(&["plot", trace, "--panel", "all", "-o", &pictures]);
-    let gantt = fs::read_to_string(format!("{pictures}/gantt.svg")).unwrap();
-    assert!(gantt.contains("16 CPU workers, 4 driving devices") && gantt.contains("cuda0.3"));
-    let transfers = fs::read_to_string(format!("{pictures}/transfers.svg")).unwrap();
-    assert!(transfers.contains("cuda0"));
 }
 
 #[test]
