@@ -69,7 +69,7 @@ pub struct TaskSpec {
     pub host_only: bool,
     /// Whether CPU workers leave it to devices, as long as one can hold its data: what it writes is needed there next.
     pub device_first: bool,
-    /// By place in `accesses`, as bits: data that no later task of the run changes and that the host will want. A device sends it home
+    /// By place in `accesses`, as bits, of exclusive ones alone: data that no later task of the run changes and that the host will want. A device sends it home
     /// when nothing more urgent is on the way.
     pub last: u8,
 }

@@ -369,8 +369,9 @@ impl<'r> Coherence<'r> {
             work.link(node).active -= 1;
         }
         if let (Some(real), true) = (self.real(node), spec.last != 0) {
-            for (k, &(handle, _)) in spec.accesses.iter().enumerate().take(8) {
-                if spec.last & (1 << k) != 0 {
+            for (k, &(handle, access)) in spec.accesses.iter().enumerate().take(8) {
+                // Others of a group of scatters may still be at work.
+                if spec.last & (1 << k) != 0 && access.is_exclusive() {
                     work.send_home(real, handle, node);
                 }
             }
