@@ -22,7 +22,7 @@ fn traces_of_a_real_device_are_read_checked_and_drawn() {
     let folder = Folder::new();
     for (name, workers) in [
         ("cpu-lws", "16 workers"),
-        ("device-dmdas", "1 CPU workers, 4 driving devices"),
+        ("device-dmdas", "1 CPU worker, 4 driving devices"),
         ("both-dmda", "16 CPU workers, 4 driving devices"),
         ("both-dmdas", "16 CPU workers, 4 driving devices"),
         ("both-heteroprio", "16 CPU workers, 4 driving devices"),

@@ -236,6 +236,7 @@ impl<'t> Subject<'t> {
         parts.push(match (self.workers.len() - devices, devices) {
             (1, 0) => "1 worker".to_owned(),
             (n, 0) => format!("{n} workers"),
+            (1, d) => format!("1 CPU worker, {d} driving devices"),
             (n, d) => format!("{n} CPU workers, {d} driving devices"),
         });
         if let Some(processor) = manifest.machine.get("processor").and_then(Value::as_str) {
