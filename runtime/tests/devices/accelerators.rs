@@ -148,7 +148,7 @@ fn program(seed: u64, tasks: usize, handles: usize, on_devices: bool) -> Vec<Tas
 
 /// Runs a random program; a run that succeeds has the result of the sequential one.
 fn go(entry: &'static SchedulerEntry, seed: u64, machine: &Machine) -> Result<RunStats, RunError> {
-    let (tasks, handles) = (120, 2 + seed as usize % 9);
+    let (tasks, handles) = (120, 2 + 5 * seed as usize % 17);
     let plain = program(seed, tasks, handles, false);
     let program = program(seed, tasks, handles, true);
     let mut expected = store(handles);
