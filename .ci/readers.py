@@ -122,6 +122,7 @@ def perfetto_protobuf():
     same("Perfetto, open slices", sum(map(len, open_slices.values())), 0)
     same("Perfetto, tasks", counts["task"], tasks)
     same("Perfetto, durations", busy, busy_ns)
+    same("Perfetto, helpers", counts["helps"], rows.get("shares", 0))
     same("Perfetto, states", counts["state"], rows.get("states", 0) + rows.get("switches", 0))
     same("Perfetto, flows", flows[0], flows[1])
     print(f"Perfetto's message definitions: {dict(counts)}, {len(flows[0])} flows")
@@ -150,7 +151,7 @@ if reader("perfetto"):
 
 lines = (folder / "paje.trace").read_text().splitlines()
 body = [line.split(" ") for line in lines if line.startswith("7 ")]
-same("Paje, tasks", sum(line[3] == '"T"' for line in body), tasks)
+same("Paje, tasks and helpers", sum(line[3] == '"T"' for line in body), tasks + rows.get("shares", 0))
 print(f"Paje: {len(lines)} lines, {tasks} tasks (strictly read by tests/export_paje.rs)")
 
 if shutil.which("dot"):

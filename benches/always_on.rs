@@ -58,6 +58,7 @@ fn measure(name: &str, threads: usize, pairs: usize) {
         tasks: prediction.task_count() as usize,
         accesses: prediction.accesses as usize,
         memory_events: (prediction.buffers.0 + prediction.buffers.1) as usize,
+        shares: (prediction.flops >> 21) as usize,
     };
     let without = || {
         let begin = Instant::now();

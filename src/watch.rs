@@ -11,8 +11,8 @@ use std::time::Instant;
 use treeqr_profiling::system::{SystemRecorder, ThreadProbe};
 use treeqr_profiling::{Expected, Recorder, RecorderOptions};
 use treeqr_runtime::{
-    Lane, MemoryRecord, Observer, RunInfo, StallRecord, StateRecord, TaskId, TaskRecord, TaskSpec,
-    Track, TransferRecord,
+    Lane, MemoryRecord, Observer, RunInfo, ShareRecord, StallRecord, StateRecord, TaskId,
+    TaskRecord, TaskSpec, Track, TransferRecord,
 };
 use treeqr_solver::{NULL_SPACE_CODELETS, Prediction, RunShape};
 
@@ -21,7 +21,13 @@ const FEW: Expected = Expected {
     tasks: 512,
     accesses: 2048,
     memory_events: 512,
+    shares: 0,
 };
+
+/// Operations that a task has at least when it is cut for helpers, in two parts: so many times they can come.
+const SHARED_FLOPS: u64 = 1 << 21;
+/// More often than this nobody helps: it is a matter of minutes, and of idle workers all the time.
+const MOST_SHARES: u64 = 200_000;
 
 /// The runs of one call, recorded on one axis of time.
 pub(crate) struct Session<'p> {
@@ -95,6 +101,7 @@ impl<'p> Session<'p> {
             tasks: size(tasks),
             accesses: size(accesses),
             memory_events: size(memory_events),
+            shares: size((flops / SHARED_FLOPS).min(MOST_SHARES)),
         }));
         let progress = self.begun.kinds().is_empty().then_some(self.progress);
         if let Some(progress) = progress {
@@ -236,6 +243,14 @@ impl Track for WatchedTrack<'_> {
         self.records.stall(record);
     }
 
+    fn share(&mut self, record: &ShareRecord) {
+        if let Some(probe) = &mut self.probe {
+            // What was counted in parts of another worker's task belongs to none of this one.
+            probe.boundary();
+        }
+        self.records.share(record);
+    }
+
     fn state(&mut self, record: &StateRecord) {
         if let Some(probe) = &mut self.probe {
             // What was counted without a task belongs to none.
@@ -327,6 +342,13 @@ mod tests {
             start,
             end,
         });
+        track.share(&ShareRecord {
+            task: id,
+            worker: 0,
+            parts: 1,
+            start,
+            end,
+        });
         track.transfer(&TransferRecord {
             ticks: start,
             wait_ns: 0,
@@ -349,6 +371,7 @@ mod tests {
         assert_eq!((run.tasks.len(), run.accesses.len()), (1, 1));
         assert_eq!((run.memory.len(), run.states.len()), (1, 1));
         assert_eq!((run.transfers.len(), run.stalls.len()), (1, 1));
+        assert_eq!(run.shares.len(), 1);
         assert!(run.begin_ns <= run.tasks[0].start_ns && run.tasks[0].end_ns <= run.end_ns);
     }
 }

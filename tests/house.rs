@@ -44,6 +44,7 @@ const UNSAFE_ROOMS: &[&str] = &[
     "profiling/src/clock/tsc.rs",
     "runtime/src/allocator.rs",
     "runtime/src/denormals.rs",
+    "runtime/src/engine/share.rs",
     "runtime/src/store/block.rs",
     "runtime/src/store/buffers.rs",
     "runtime/src/store/chunks.rs",

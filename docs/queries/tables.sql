@@ -5,6 +5,7 @@ CREATE TABLE dependencies ("task" UINTEGER, "predecessor" UINTEGER);
 CREATE TABLE fronts ("node" UINTEGER, "parent" UINTEGER, "depth" UINTEGER, "kind" VARCHAR, "task_node" UINTEGER, "rows" UINTEGER, "cols" UINTEGER, "pivots" UINTEGER, "cb_rows" UINTEGER, "tile_rows" UINTEGER, "tile_cols" UINTEGER, "inner_block" UINTEGER, "flat_height" UINTEGER, "flops" UBIGINT);
 CREATE TABLE memory ("time_ns" UBIGINT, "task" UINTEGER, "node" UINTEGER, "memory_node" USMALLINT, "handle" UINTEGER, "delta_bytes" BIGINT, "after_bytes" UBIGINT);
 CREATE TABLE states ("worker" USMALLINT, "state" VARCHAR, "start_ns" UBIGINT, "end_ns" UBIGINT);
+CREATE TABLE shares ("task" UINTEGER, "worker" USMALLINT, "parts" UINTEGER, "start_ns" UBIGINT, "end_ns" UBIGINT);
 CREATE TABLE queues ("time_ns" UBIGINT, "worker" USMALLINT, "length" UINTEGER);
 CREATE TABLE transfers ("asked_ns" UBIGINT, "start_ns" UBIGINT, "end_ns" UBIGINT, "handle" UINTEGER, "source_node" USMALLINT, "target_node" USMALLINT, "reason" VARCHAR, "bytes" UBIGINT);
 CREATE TABLE switches ("worker" USMALLINT, "out_ns" UBIGINT, "in_ns" UBIGINT, "from_unit" UINTEGER, "to_unit" UINTEGER, "reason" VARCHAR);

@@ -23,7 +23,7 @@ pub(crate) fn apply_scratch<T>(m: usize, n: usize, kb: usize) -> usize {
 }
 
 /// Up to so many columns a library's products are quicker anyway: they pack none of V.
-const FEW: usize = 4;
+pub(crate) const FEW: usize = 4;
 
 /// `[C1; C2] = op(I - [I; V] T [I; V]^H) [C1; C2]`; without C1 it is `C2 = op(I - V T V^H) C2`.
 ///

@@ -1,9 +1,10 @@
 //! `geqrt`: the QR factorization of a tile.
 
-use crate::block::{Op, apply, apply_scratch, whole_vectors};
+use crate::block::{apply_scratch, whole_vectors};
 use crate::panel::{Heads, Panel, panel_scratch};
 use crate::scalar::KernelScalar;
 use crate::stair::Stair;
+use crate::update::Update;
 use crate::view::MatMut;
 
 /// Elements of scratch for [`geqrt`] on an m x n tile with inner block `ib`.
@@ -45,11 +46,25 @@ pub fn geqrt_scratch<T: KernelScalar>(m: usize, n: usize, ib: usize) -> usize {
 /// # References
 /// Schreiber and Van Loan 1989 (compact WY); Elmroth and Gustavson 2000 (recursive panel); LAPACK's `xGEQRT3`.
 pub fn geqrt<T: KernelScalar>(
+    a: MatMut<T>,
+    stair: Stair,
+    ib: usize,
+    t: MatMut<T>,
+    scratch: &mut [T],
+) {
+    geqrt_with(a, stair, ib, t, scratch, &mut |rest, scratch| {
+        rest.apply(scratch)
+    });
+}
+
+/// As [`geqrt`], with each update done by `update`, which also gets scratch for the whole of it.
+pub fn geqrt_with<T: KernelScalar>(
     mut a: MatMut<T>,
     stair: Stair,
     ib: usize,
     mut t: MatMut<T>,
     scratch: &mut [T],
+    update: &mut dyn FnMut(Update<'_, T>, &mut [T]),
 ) {
     let (m, n) = (a.nrows(), a.ncols());
     let k = m.min(n);
@@ -69,11 +84,11 @@ pub fn geqrt<T: KernelScalar>(
     for j0 in (0..k).step_by(ib) {
         let kb = ib.min(k - j0);
         let t = t.rb_mut().submatrix(0, j0, kb, kb);
-        reduce_block(a.rb_mut(), stair, j0, t, &mut panel, scratch);
+        reduce_block(a.rb_mut(), stair, j0, t, &mut panel, scratch, update);
     }
 }
 
-/// Reduces as many columns of `a` from `j0` on as `t` has, and applies their reflectors to all columns right of them.
+/// Reduces as many columns of `a` from `j0` on as `t` has, and has `update` apply their reflectors to all columns right of them.
 pub(crate) fn reduce_block<T: KernelScalar>(
     a: MatMut<T>,
     stair: Stair,
@@ -81,6 +96,7 @@ pub(crate) fn reduce_block<T: KernelScalar>(
     mut t: MatMut<T>,
     panel: &mut Panel<'_, T>,
     scratch: &mut [T],
+    update: &mut dyn FnMut(Update<'_, T>, &mut [T]),
 ) {
     let (m, n, kb) = (a.nrows(), a.ncols(), t.ncols());
     let rows = |j: usize| stair.rows(j0 + j, m).saturating_sub(j0);
@@ -93,6 +109,12 @@ pub(crate) fn reduce_block<T: KernelScalar>(
     let whole = whole_vectors::<T>(j0, j0 + h, m);
     let cols = right.ncols();
     let right = right.submatrix(0, 0, whole, cols);
-    let v = panel.v(whole, kb);
-    apply(Op::ConjTrans, v, h, t.rb(), None, right, scratch);
+    let rest = Update {
+        v: panel.v(whole, kb),
+        rows: h,
+        t: t.rb(),
+        c1: None,
+        c2: right,
+    };
+    update(rest, scratch);
 }

@@ -63,6 +63,7 @@ mod strips;
 mod tpmqrt;
 mod tpqrt;
 mod trapezoid;
+mod update;
 mod view;
 
 pub use block::Op;
@@ -75,15 +76,18 @@ pub use flops::{
     apply_packed_flops, deflate_flops, front_qr_flops, gemqrt_flops, geqrt_flops, tpmqrt_flops,
     tpqrt_flops,
 };
-pub use front::{FRONT_ALIGNMENT, front_leading, front_qr, front_qr_scratch};
+pub use front::{
+    FRONT_ALIGNMENT, front_leading, front_qr, front_qr_scratch, front_qr_with, front_update_scratch,
+};
 pub use gemqrt::{gemqrt, gemqrt_scratch};
-pub use geqrt::{geqrt, geqrt_scratch};
+pub use geqrt::{geqrt, geqrt_scratch, geqrt_with};
 pub use packed::{apply_packed, packed_len};
 pub use scalar::{Beta, KernelScalar};
 pub use stair::Stair;
 pub use tpmqrt::{tpmqrt, tpmqrt_scratch};
-pub use tpqrt::{tpqrt, tpqrt_scratch};
+pub use tpqrt::{tpqrt, tpqrt_scratch, tpqrt_with};
 pub use trapezoid::{
     add_abs_sums, gemv, gemv_adjoint, trsv, trsv_adjoint, trsv_packed, trsv_packed_adjoint,
 };
+pub use update::{Update, column_parts};
 pub use view::{MatMut, MatRef};

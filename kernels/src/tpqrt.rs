@@ -1,9 +1,10 @@
 //! `tpqrt`: a triangle and a tile below it become one triangle.
 
-use crate::block::{Op, apply, apply_scratch, whole_vectors};
+use crate::block::{apply_scratch, whole_vectors};
 use crate::panel::{Heads, Panel, panel_scratch};
 use crate::scalar::KernelScalar;
 use crate::stair::Stair;
+use crate::update::Update;
 use crate::view::MatMut;
 
 /// Elements of scratch for [`tpqrt`] on an n x n triangle over an m x n tile with inner block `ib`.
@@ -46,12 +47,27 @@ pub fn tpqrt_scratch<T: KernelScalar>(m: usize, n: usize, ib: usize) -> usize {
 /// # References
 /// Elmroth and Gustavson 2000; Buttari, Langou, Kurzak and Dongarra 2009 (LAPACK Working Note 191); LAPACK's `xTPQRT`.
 pub fn tpqrt<T: KernelScalar>(
+    r: MatMut<T>,
+    b: MatMut<T>,
+    stair: Stair,
+    ib: usize,
+    t: MatMut<T>,
+    scratch: &mut [T],
+) {
+    tpqrt_with(r, b, stair, ib, t, scratch, &mut |rest, scratch| {
+        rest.apply(scratch)
+    });
+}
+
+/// As [`tpqrt`], with each update done by `update`, which also gets scratch for the whole of it.
+pub fn tpqrt_with<T: KernelScalar>(
     mut r: MatMut<T>,
     mut b: MatMut<T>,
     stair: Stair,
     ib: usize,
     mut t: MatMut<T>,
     scratch: &mut [T],
+    update: &mut dyn FnMut(Update<'_, T>, &mut [T]),
 ) {
     let (m, n) = (b.nrows(), b.ncols());
     stair.check(m, n);
@@ -85,7 +101,13 @@ pub fn tpqrt<T: KernelScalar>(
         let cols = right.ncols();
         let whole = whole_vectors::<T>(0, h, m);
         let right = right.submatrix(0, 0, whole, cols);
-        let v = panel.v(whole, kb);
-        apply(Op::ConjTrans, v, h, t.rb(), Some(r_right), right, scratch);
+        let rest = Update {
+            v: panel.v(whole, kb),
+            rows: h,
+            t: t.rb(),
+            c1: Some(r_right),
+            c2: right,
+        };
+        update(rest, scratch);
     }
 }

@@ -17,12 +17,19 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let folder = PathBuf::from(arguments.next().ok_or("a folder to write to")?);
     let what = arguments.next().unwrap_or_else(|| "2000".to_owned());
     let trace = match what.parse() {
-        Ok(tasks) => common::random(Shape {
-            seed: arguments.next().map_or(Ok(1), |word| word.parse())?,
-            tasks,
-            cpus: 6,
-            devices: 2,
-        }),
+        Ok(tasks) => {
+            let random = common::random(Shape {
+                seed: arguments.next().map_or(Ok(1), |word| word.parse())?,
+                tasks,
+                cpus: 6,
+                devices: 2,
+            });
+            // Who could help is looked for among all tasks: a large trace would take long.
+            match tasks {
+                ..10_000 => common::samples::with_helpers(random),
+                _ => random,
+            }
+        }
         Err(_) => Trace::open(Path::new(&what))?,
     };
     let tasks = trace.tables.tasks.len();

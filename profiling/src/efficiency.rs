@@ -17,6 +17,7 @@
 //!
 //! where t_t(1) is the same tasks on one worker, and t_t(ref) the same work cut as coarsely as can be, on one worker.
 
+use crate::metrics::helping_ns;
 use crate::recording::RecordedRun;
 use serde::Serialize;
 use treeqr_runtime::WorkerState;
@@ -28,7 +29,7 @@ pub struct TimeSplit {
     pub workers: usize,
     /// From the beginning of the run to the end of its last thread.
     pub wall_ns: u64,
-    /// In tasks.
+    /// In tasks, their own and those they helped with.
     pub tasks_ns: u64,
     /// In neither of the two others: between tasks, and while threads begin and end.
     pub runtime_ns: u64,
@@ -40,7 +41,8 @@ impl TimeSplit {
     /// The sums over all workers of `run`.
     pub fn of(run: &RecordedRun) -> Self {
         let wall_ns = run.end_ns - run.begin_ns;
-        let tasks_ns = run.tasks.iter().map(|t| t.end_ns - t.start_ns).sum();
+        let own_ns: u64 = run.tasks.iter().map(|t| t.end_ns - t.start_ns).sum();
+        let tasks_ns = own_ns + helping_ns(run);
         let without_task = |state| matches!(state, WorkerState::Idle | WorkerState::Sleeping);
         let spans = run.states.iter().filter(|span| without_task(span.state));
         let idle_ns = spans.map(|span| span.end_ns - span.start_ns).sum();
@@ -100,7 +102,7 @@ fn ratio(a: u64, b: u64) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::recording::{StateRow, TaskRow, WorkerRow};
+    use crate::recording::{ShareRow, StateRow, TaskRow, WorkerRow};
     use treeqr_runtime::{CodeletId, TaskId};
 
     /// A run from 100 to 1100 ns whose workers live from 150 to 1050 ns.
@@ -172,6 +174,21 @@ mod tests {
             (split.tasks_ns, split.idle_ns, split.runtime_ns),
             (1400, 290, 310)
         );
+    }
+
+    /// Worker 0 does parts of the other's task from 700 to 1000.
+    #[test]
+    fn helping_is_time_in_tasks() {
+        let mut helped = run(2, &[(0, 200, 600), (1, 400, 1050)], &[]);
+        helped.shares.push(ShareRow {
+            task: TaskId(1),
+            worker: 0,
+            parts: 3,
+            start_ns: 700,
+            end_ns: 1000,
+        });
+        let split = TimeSplit::of(&helped);
+        assert_eq!((split.tasks_ns, split.runtime_ns), (1350, 650));
     }
 
     #[track_caller]

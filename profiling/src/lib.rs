@@ -68,8 +68,8 @@ pub use efficiency::{Efficiency, TimeSplit};
 pub use metrics::{CodeletSummary, Summary, WorkerSummary};
 pub use recorder::{Expected, Recorder, RecorderOptions, ThreadTrack};
 pub use recording::{
-    AccessRow, DropReason, Drops, MemoryRow, RecordedRun, Recording, SpillRow, StallRow, StateRow,
-    TaskRow, TransferRow, WorkerRow,
+    AccessRow, DropReason, Drops, MemoryRow, RecordedRun, Recording, ShareRow, SpillRow, StallRow,
+    StateRow, TaskRow, TransferRow, WorkerRow,
 };
 pub use trace::Trace;
 pub use treeqr_runtime::{Lane, StallReason, TransferKind, WorkerState};

@@ -13,7 +13,7 @@ pub struct Summary {
     pub scheduler: &'static str,
     /// From the beginning of the run to the end of its last task, in nanoseconds.
     pub makespan_ns: u64,
-    /// Time in tasks over workers x makespan, 0 to 1.
+    /// Time in tasks, helpers' too, over workers x makespan, 0 to 1.
     pub occupancy: f64,
     /// Floating-point operations of all tasks.
     pub flops: u64,
@@ -53,7 +53,7 @@ pub struct CodeletSummary {
     pub name: &'static str,
     /// How many.
     pub count: u64,
-    /// Their time, in nanoseconds.
+    /// Their time, in nanoseconds: of their own workers, and of those who helped.
     pub time_ns: u64,
     /// Their floating-point operations.
     pub flops: u64,
@@ -75,8 +75,10 @@ pub struct WorkerSummary {
     pub worker: u16,
     /// Tasks it did.
     pub tasks: u64,
-    /// In tasks.
+    /// In tasks, its own and those it helped with.
     pub executing_ns: u64,
+    /// Of that, in parts of other workers' tasks.
+    pub helping_ns: u64,
     /// Between tasks: releasing successors, asking the scheduler, writing records.
     pub runtime_ns: u64,
     /// Looking for a task again and again.
@@ -92,11 +94,15 @@ impl Summary {
     pub fn of(run: &RecordedRun, ns_per_record: f64) -> Self {
         let last_end = run.tasks.iter().map(|task| task.end_ns).max();
         let makespan_ns = last_end.map_or(0, |end| end - run.begin_ns);
-        let executing: u64 = run.tasks.iter().map(|t| t.end_ns - t.start_ns).sum();
+        let own: u64 = run.tasks.iter().map(|t| t.end_ns - t.start_ns).sum();
+        let executing = own + helping_ns(run);
         let workers = workers(run);
         let available = workers.len() as f64 * makespan_ns as f64;
-        let on_workers =
-            run.tasks.len() + run.states.len() + run.memory.len() + run.transfers.len();
+        let on_workers = run.tasks.len()
+            + run.states.len()
+            + run.shares.len()
+            + run.memory.len()
+            + run.transfers.len();
         let on_host = run.memory.iter().filter(|m| m.memory == MemoryNode::HOST);
         Summary {
             scheduler: run.scheduler,
@@ -142,6 +148,13 @@ fn codelets(run: &RecordedRun, executing: u64) -> Vec<CodeletSummary> {
         codelet.time_ns += task.end_ns - task.start_ns;
         codelet.flops += task.flops;
     }
+    for share in &run.shares {
+        // A task that failed has no row.
+        if let Ok(row) = run.tasks.binary_search_by_key(&share.task, |t| t.id) {
+            let codelet = &mut all[run.tasks[row].codelet.0 as usize];
+            codelet.time_ns += share.end_ns - share.start_ns;
+        }
+    }
     all.retain(|codelet| codelet.count > 0);
     for codelet in &mut all {
         codelet.share = per(codelet.time_ns as f64, executing as f64);
@@ -157,7 +170,10 @@ fn workers(run: &RecordedRun) -> Vec<WorkerSummary> {
             let spans = spans.filter(|s| s.worker == row.worker && s.state == state);
             spans.map(|span| span.end_ns - span.start_ns).sum()
         };
-        let executing_ns = mine.clone().map(|t| t.end_ns - t.start_ns).sum();
+        let own_ns: u64 = mine.clone().map(|t| t.end_ns - t.start_ns).sum();
+        let helped = run.shares.iter().filter(|s| s.worker == row.worker);
+        let helping_ns: u64 = helped.map(|s| s.end_ns - s.start_ns).sum();
+        let executing_ns = own_ns + helping_ns;
         let idle_ns = in_state(WorkerState::Idle);
         let sleeping_ns = in_state(WorkerState::Sleeping);
         let transferring_ns = in_state(WorkerState::Transferring);
@@ -166,6 +182,7 @@ fn workers(run: &RecordedRun) -> Vec<WorkerSummary> {
             worker: row.worker,
             tasks: mine.count() as u64,
             executing_ns,
+            helping_ns,
             runtime_ns: (row.end_ns - row.start_ns).saturating_sub(elsewhere),
             idle_ns,
             sleeping_ns,
@@ -173,6 +190,11 @@ fn workers(run: &RecordedRun) -> Vec<WorkerSummary> {
         }
     };
     run.workers.iter().map(summary).collect()
+}
+
+/// Time in which workers did parts of others' tasks.
+pub(crate) fn helping_ns(run: &RecordedRun) -> u64 {
+    run.shares.iter().map(|s| s.end_ns - s.start_ns).sum()
 }
 
 /// `a / b`, or 0 where `b` is.
@@ -235,6 +257,14 @@ impl fmt::Display for Summary {
                 ms(w.runtime_ns),
                 ms(w.idle_ns),
                 ms(w.sleeping_ns)
+            )?;
+        }
+        let helping = self.workers.iter().map(|w| w.helping_ns).sum();
+        if helping > 0 {
+            let helping = ms(helping);
+            writeln!(
+                f,
+                "of the time in tasks, {helping:.3} ms in parts of other workers' tasks"
             )?;
         }
         write!(

@@ -33,6 +33,16 @@ impl Colour {
         Colour { red, green, blue }
     }
 
+    /// Half way to white.
+    pub fn lighter(self) -> Self {
+        let half = |c: u8| c / 2 + 128;
+        Colour {
+            red: half(self.red),
+            green: half(self.green),
+            blue: half(self.blue),
+        }
+    }
+
     /// Whether white text can be read on it better than black: by its relative luminance (WCAG 2).
     pub fn is_dark(self) -> bool {
         let linear = |c: u8| (f64::from(c) / 255.0).powf(2.2);
@@ -102,6 +112,9 @@ pub fn series(k: usize) -> Colour {
 /// A thread in a task, where tasks are not told apart.
 pub const EXECUTING: Colour = Colour::new(0x44_77_AA);
 
+/// A thread in parts of another's task.
+pub const HELPING: Colour = Colour::new(0x99_BB_DD);
+
 /// The colour of what a thread did without a task: greys for nothing, warm for what it had to wait for.
 pub fn state(state: ThreadState) -> Colour {
     Colour::new(match state {
@@ -133,6 +146,11 @@ mod tests {
             };
             assert_eq!(same, twin, "as {name}");
         }
+        for (name, colour) in CODELETS {
+            let own = CODELETS.iter().any(|(_, c)| *c == colour.lighter());
+            assert!(!own, "{name}, lighter, is another's");
+        }
+        assert_eq!(Colour::new(0xFF_00_80).lighter(), Colour::new(0xFF_80_C0));
         assert!(codelet("tpmqrt").is_dark() && !codelet("gemqrt").is_dark());
     }
 }

@@ -3,6 +3,7 @@
 
 mod common;
 
+use common::samples::helped;
 use common::{Shape, random, stream};
 use std::collections::HashMap;
 use treeqr_profiling::export::{Dependencies, ExportOptions};
@@ -300,6 +301,23 @@ fn tasks_and_states_come_back() {
         assert_eq!(paje.of("L").len(), waits.len());
         assert_eq!(paje.of("L")[0].1, ThreadState::WindowFull.to_string());
     }
+}
+
+#[test]
+fn helpers_are_in_states_of_their_own() {
+    let trace = helped(3);
+    let tables = &trace.tables;
+    let name = |task: &Task| tables.codelets[usize::from(task.codelet)].name.clone();
+    let worker = |worker: u16| format!("w{worker}");
+    let mut rows: Vec<_> = (tables.tasks.iter())
+        .map(|t| (worker(t.worker), name(t), t.start_ns, t.end_ns))
+        .collect();
+    rows.extend(tables.shares.iter().map(|s| {
+        let name = format!("helps {}", name(&tables.tasks[s.task as usize]));
+        (worker(s.worker), name, s.start_ns, s.end_ns)
+    }));
+    rows.sort();
+    assert_eq!(paje(&trace, Dependencies::None).of("T"), rows);
 }
 
 #[test]

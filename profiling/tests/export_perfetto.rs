@@ -3,6 +3,7 @@
 
 mod common;
 
+use common::samples::helped;
 use common::{Shape, random, stream};
 use prost::bytes::Buf;
 use prost::encoding::{WireType, decode_key, decode_varint};
@@ -273,6 +274,60 @@ fn slices_are_the_tasks_states_phases_and_transfers() {
         );
         assert_eq!(of("transfer").count(), tables.transfers.len());
         assert!(of("transfer").all(|s| s.number("bytes") == Some(4096) && s.end - s.start == 700));
+    }
+}
+
+#[test]
+fn helpers_have_slices_on_their_own_tracks() {
+    for seed in 0..4 {
+        let trace = helped(seed);
+        let tables = &trace.tables;
+        let decoded = decode(&trace, Dependencies::None);
+        let of = |category: &str| {
+            let slices = decoded.slices.iter();
+            slices.filter(move |s| s.category == category).count()
+        };
+        assert_eq!(
+            (of("task"), of("state")),
+            (tables.tasks.len(), tables.states.len())
+        );
+        let mut found: Vec<_> = decoded
+            .slices
+            .iter()
+            .filter(|s| s.category == "helps")
+            .map(|s| {
+                let track = decoded.tracks[&s.track].0.clone();
+                (
+                    s.start,
+                    track,
+                    s.name.clone(),
+                    s.end,
+                    s.number("task"),
+                    s.number("parts"),
+                )
+            })
+            .collect();
+        let mut rows: Vec<_> = tables
+            .shares
+            .iter()
+            .map(|s| {
+                let task = &tables.tasks[s.task as usize];
+                let (start, end) = (s.start_ns + SHIFT, s.end_ns + SHIFT);
+                let worker = tables.workers[usize::from(s.worker)].name.clone();
+                let name = tables.codelets[usize::from(task.codelet)].name.clone();
+                (
+                    start,
+                    worker,
+                    name,
+                    end,
+                    Some(s.task.into()),
+                    Some(s.parts.into()),
+                )
+            })
+            .collect();
+        found.sort();
+        rows.sort();
+        assert_eq!(found, rows);
     }
 }
 

@@ -166,6 +166,29 @@ fn tasks_are_there_with_times_from_the_first_one_on() {
     }
 }
 
+/// A second row of the same task would be a second task to what joins by its number.
+#[test]
+fn helpers_execute_and_have_no_task() {
+    let trace = common::samples::helped(2);
+    let tables = &trace.tables;
+    let folder = export(&trace);
+    let folder = folder.path().join("starvz");
+    assert_eq!(table(&folder, "application").1.len(), tables.tasks.len());
+    let rows = table(&folder, "starpu").1;
+    let executing: Vec<_> = rows
+        .iter()
+        .filter(|row| text(row, "Value") == "Executing")
+        .collect();
+    assert_eq!(executing.len(), tables.shares.len());
+    let own = tables.states.iter().filter(|s| s.worker.is_some()).count();
+    assert_eq!(rows.len(), own + tables.shares.len());
+    for (row, share) in executing.iter().zip(&tables.shares) {
+        assert_eq!(text(row, "ResourceId"), format!("CPU{}", share.worker));
+        let duration = (share.end_ns - share.start_ns) as f64 / 1e6;
+        assert_eq!(number(row, "Duration"), duration);
+    }
+}
+
 fn trace_cpus(trace: &Trace) -> u16 {
     trace
         .tables

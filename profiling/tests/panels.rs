@@ -2,14 +2,14 @@
 
 mod common;
 
-use common::samples::{rich, samples, with_solves};
+use common::samples::{helped, rich, samples, with_helpers, with_solves, worked};
 use common::{CODELETS, Shape as Size, random};
 use std::collections::{BTreeMap, BTreeSet};
 use treeqr_profiling::palette;
 use treeqr_profiling::panels::grid::Grid;
-use treeqr_profiling::panels::scene::{Scene, Shape};
+use treeqr_profiling::panels::scene::{Area, Scene, Shape};
 use treeqr_profiling::panels::{PANELS, PanelEntry, PanelError, PanelOptions, png, svg, write};
-use treeqr_profiling::trace::schema::{Switch, SwitchReason, Task};
+use treeqr_profiling::trace::schema::{Share, Switch, SwitchReason, Task};
 use treeqr_profiling::trace::{ModuleFacts, Trace};
 
 fn draw(panel: &PanelEntry, trace: &Trace, options: &PanelOptions) -> Scene {
@@ -138,6 +138,79 @@ fn widths_in_the_gantt_chart_are_times_in_tasks() {
     }
 }
 
+/// At half height, at the bottom of the helper's row, in the colour of the task's codelet; told in the legend, where there are any.
+#[test]
+fn helpers_are_drawn_half_as_high_as_tasks() {
+    let said = "helps another worker's task";
+    let gantt = draw(
+        named("gantt"),
+        &random(Size::small(3)),
+        &PanelOptions::default(),
+    );
+    assert!(!texts(&gantt).contains(&said));
+    for seed in 0..6 {
+        let trace = helped(seed);
+        let scene = draw(named("gantt"), &trace, &PanelOptions::default());
+        assert!(texts(&scene).contains(&said));
+        let boxes = shapes(&scene, "tasks").filter_map(|shape| match shape {
+            Shape::Rect { area, fill, .. } => Some((area, fill)),
+            _ => None,
+        });
+        let boxes: Vec<_> = boxes.collect();
+        let high = boxes.iter().map(|b| b.0.h).fold(0.0, f64::max);
+        let half = |area: &Area| (area.h - 0.5 * high).abs() < 1e-9;
+        assert!(
+            boxes
+                .iter()
+                .all(|b| half(b.0) || (b.0.h - high).abs() < 1e-9)
+        );
+        // Rows end where they did.
+        let bottoms: BTreeSet<i64> = boxes
+            .iter()
+            .map(|b| (b.0.bottom() * 100.0) as i64)
+            .collect();
+        assert_eq!(bottoms.len(), trace.tables.workers.len());
+        let drawn: f64 = boxes.iter().filter(|b| half(b.0)).map(|b| b.0.w).sum();
+        let time: u64 = trace
+            .tables
+            .shares
+            .iter()
+            .map(|s| s.end_ns - s.start_ns)
+            .sum();
+        let expected = time as f64 * unit(&trace);
+        // What is shorter than a unit goes to the one that has most of it.
+        assert!(
+            (drawn - expected).abs() < 0.05 * expected,
+            "{drawn} for {expected}"
+        );
+        let longest = trace
+            .tables
+            .shares
+            .iter()
+            .max_by_key(|s| s.end_ns - s.start_ns);
+        let longest = longest.expect("somebody helps");
+        let codelet = trace.tables.tasks[longest.task as usize].codelet;
+        let wide = (longest.end_ns - longest.start_ns) as f64 * unit(&trace);
+        let wanted = palette::codelet(CODELETS[usize::from(codelet)].0);
+        assert!(
+            boxes
+                .iter()
+                .any(|b| half(b.0) && *b.1 == wanted && (b.0.w - wide).abs() < 0.5)
+        );
+
+        let scene = draw(named("states"), &trace, &PanelOptions::default());
+        let spans = shapes(&scene, "spans").filter_map(|shape| match shape {
+            Shape::Rect { area, fill, .. } if *fill == palette::HELPING => Some(area.w),
+            _ => None,
+        });
+        let drawn: f64 = spans.sum();
+        assert!(
+            (drawn - expected).abs() < 0.05 * expected,
+            "{drawn} for {expected}"
+        );
+    }
+}
+
 /// One more task where there are many changes nothing of the size; one that is marked is seen.
 #[test]
 fn shapes_are_bounded_and_what_is_marked_is_seen() {
@@ -185,6 +258,16 @@ fn what_cannot_be_is_said_with_its_row() {
     };
     let said = fails(|t| t.tables.tasks[6].end_ns = 0);
     assert!(said.contains("tasks, row 7"), "{said}");
+    let said = fails(|t| {
+        t.tables.shares.push(Share {
+            task: 0,
+            worker: 0,
+            parts: 1,
+            start_ns: 2,
+            end_ns: 1,
+        });
+    });
+    assert!(said.contains("shares, row 1"), "{said}");
     let said = fails(|t| t.tables.fronts[0].parent = Some(0));
     assert!(said.contains("fronts, row 1"), "{said}");
     let said = fails(|t| {
@@ -231,12 +314,7 @@ fn files_are_not_replaced_unless_that_is_asked_for() {
 fn the_grid_for_terminals_keeps_the_sums() {
     for (name, trace) in samples() {
         let grid = Grid::of(&trace, 60).unwrap();
-        let time: u64 = trace
-            .tables
-            .tasks
-            .iter()
-            .map(|t| t.end_ns - t.start_ns)
-            .sum();
+        let time: u64 = worked(&trace).map(|w| w.2).sum();
         let drawn: f64 = grid.rows.iter().map(|row| row.busy).sum();
         let expected = time as f64 / grid.run_ns.max(1) as f64;
         assert!(
@@ -290,10 +368,8 @@ fn unit(trace: &Trace) -> f64 {
 #[test]
 fn stacks_of_workers_have_the_area_of_the_time_in_tasks() {
     for seed in 0..6 {
-        let trace = rich(seed);
-        let time: u64 = (trace.tables.tasks.iter())
-            .map(|t| t.end_ns - t.start_ns)
-            .sum();
+        let trace = with_helpers(rich(seed));
+        let time: u64 = worked(&trace).map(|w| w.2).sum();
         for panel in ["nodes", "depth"] {
             let scene = draw(named(panel), &trace, &PanelOptions::default());
             // The rule of all workers says how high a worker is.

@@ -6,12 +6,13 @@ use crate::context::TaskContext;
 use crate::device_task::DeviceTask;
 use crate::spec::CodeletId;
 use crate::store::OutOfMemory;
+use std::any::Any;
 use treeqr_devices::DeviceError;
 
 /// The data and the code that tasks run on. One value is shared by all workers.
 pub trait Application: Sync {
     /// Working memory that one worker reuses from task to task.
-    type Scratch;
+    type Scratch: Any;
 
     /// Makes the scratch of `worker`, on the worker's own thread, before its first task.
     fn scratch(&self, worker: usize) -> Self::Scratch;

@@ -39,6 +39,9 @@ pub struct Config {
     pub limits: Vec<Limit>,
     /// Ends the run from outside. A clone of the options has the same handle.
     pub cancel: CancelHandle,
+    /// Whether a CPU worker that finds no task does parts of one that another has: see [`TaskContext::share`](crate::TaskContext::share). Yes by
+    /// default; without, a task is one worker's, as policies see it.
+    pub share: bool,
     /// Faults on purpose, for tests.
     pub faults: Faults,
     /// Where cost models are kept between runs; only schedulers that ask for predictions have any.
@@ -60,6 +63,7 @@ impl Default for Config {
             window: None,
             limits: Vec::new(),
             cancel: CancelHandle::new(),
+            share: true,
             faults: Faults::default(),
             models: ModelStore::default(),
             learn: false,

@@ -104,8 +104,8 @@ pub use faults::Faults;
 pub use machine::{Accelerator, DeviceSpec, DeviceSpecError, LinkStats};
 pub use models::{Estimate, Ignored, KeptModels, ModelReport, ModelStore};
 pub use observer::{
-    Lane, MemoryRecord, Observer, RunInfo, StallReason, StallRecord, StateRecord, TaskRecord,
-    Track, TransferKind, TransferRecord, WorkerState,
+    Lane, MemoryRecord, Observer, RunInfo, ShareRecord, StallReason, StallRecord, StateRecord,
+    TaskRecord, Track, TransferKind, TransferRecord, WorkerState,
 };
 pub use schedulers::{
     Arch, Missing, Place, SCHEDULERS, Scene, Scheduler, SchedulerEntry, UnknownScheduler, Wake,

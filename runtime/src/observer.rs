@@ -53,6 +53,10 @@ pub trait Track {
     fn stall(&mut self, record: &StallRecord) {
         let _ = record;
     }
+    /// A worker without a task has done parts of another worker's. By default nobody looks.
+    fn share(&mut self, record: &ShareRecord) {
+        let _ = record;
+    }
     /// A worker was, for a while, neither in a task nor between two of them.
     fn state(&mut self, record: &StateRecord);
     /// Bytes went from one memory node to another. By default nobody looks.
@@ -204,6 +208,21 @@ pub struct StateRecord {
     pub end: u64,
 }
 
+/// A span in which a worker without a task of its own did parts of one that another worker had, in ticks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ShareRecord {
+    /// Which task.
+    pub task: TaskId,
+    /// Who helped.
+    pub worker: u16,
+    /// How many parts it did.
+    pub parts: u32,
+    /// From.
+    pub start: u64,
+    /// To.
+    pub end: u64,
+}
+
 /// What the submission waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StallReason {
@@ -253,6 +272,7 @@ mod tests {
         assert_eq!(size_of::<TaskRecord>(), 104);
         assert_eq!(size_of::<MemoryRecord>(), 40);
         assert_eq!(size_of::<StateRecord>(), 24);
+        assert_eq!(size_of::<ShareRecord>(), 32);
         assert_eq!(size_of::<StallRecord>(), 24);
         assert_eq!(size_of::<TransferRecord>(), 48);
     }

@@ -4,10 +4,17 @@
 mod common;
 use common::*;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 use treeqr_matrices::{Csc, gallery};
-use treeqr_runtime::{Config, SCHEDULERS};
-use treeqr_solver::{FactorOptions, Options, Rotated, SolveOptions, analyse, factorize};
+use treeqr_matrices::{Pattern, RealScalar, c32, c64};
+use treeqr_runtime::{
+    Config, Lane, MemoryRecord, Observer, SCHEDULERS, ShareRecord, StateRecord, TaskId, TaskRecord,
+    TaskSpec, Track,
+};
+use treeqr_solver::{
+    FactorOptions, FactorScalar, Options, Rotated, SolveOptions, analyse, factorize,
+};
 
 /// All bits that a factorization and its solves give: Q^H of a vector, Q of one, x with Q kept and x on the way.
 fn bits(a: &Csc<f64>, o: &Options, run: &Config, sequential: bool) -> Vec<u64> {
@@ -178,4 +185,91 @@ fn an_emulated_device_gives_the_same_bits() {
             }
         }
     }
+}
+
+/// Counts the parts that helpers did.
+#[derive(Default)]
+struct Helped(AtomicU32);
+
+struct Count<'a>(&'a Helped);
+
+impl<'a> Observer for &'a Helped {
+    type Track = Count<'a>;
+    fn attach(&self, _: Lane) -> Count<'a> {
+        Count(self)
+    }
+    fn detach(&self, _: Count<'a>) {}
+    fn clock(&self) -> u64 {
+        0
+    }
+}
+
+impl Track for Count<'_> {
+    fn submitted(&mut self, _: TaskId, _: &TaskSpec, _: u64) {}
+    fn task(&mut self, _: &TaskRecord) {}
+    fn memory(&mut self, _: &MemoryRecord) {}
+    fn state(&mut self, _: &StateRecord) {}
+    fn share(&mut self, record: &ShareRecord) {
+        self.0.0.fetch_add(record.parts, Ordering::Relaxed);
+    }
+}
+
+/// A dense front on four workers, most of which have nothing to do but to help: whole, and in tiles for a device. The factors' bits are those of
+/// one worker alone.
+fn helpers_change_no_bit<T: FactorScalar>() {
+    let (m, n) = (1300, 700);
+    let rows: Vec<u32> = (0..n).flat_map(|_| 0..m).collect();
+    let starts: Vec<usize> = (0..=n as usize).map(|j| j * m as usize).collect();
+    let pattern = Pattern::new(m as usize, n as usize, starts, rows).expect("a full block");
+    let rng = &mut Rng(7);
+    let values = (0..pattern.nnz()).map(|_| T::from_f64(rng.unit(), rng.unit()));
+    let a = Csc::new(Arc::new(pattern.clone()), values.collect()).expect("as many");
+    let whole = options(|o| o.nb = Some(5000));
+    let tiles = options(|o| (o.mb, o.nb, o.ib) = (Some(640), Some(640), Some(128)));
+    for (o, tasks) in [(whole, "a whole front"), (tiles, "tiles")] {
+        let symbolic = Arc::new(analyse(a.pattern(), &o).expect("analysis"));
+        let bits = |run: Config, sequential| {
+            let helped = Helped::default();
+            let options = FactorOptions {
+                keep_q: true,
+                run: Config { bind: false, ..run },
+                sequential,
+                ..FactorOptions::default()
+            };
+            let done = factorize(&symbolic, &a, &[], 0, &options, &&helped).expect("finite");
+            let factors = done.factors;
+            let r = factors.trapezoid().expect("no row is split off");
+            let b: Vec<T> = (0..m)
+                .map(|k| T::from_f64(f64::from(k % 17), 1.0))
+                .collect();
+            let x = factors.solve(&b, 1).expect("solve");
+            let mut numbers = r.values().to_vec();
+            numbers.extend(x);
+            let parts = |x: &T| [x.re(), x.im()].map(|x| x.to_f64().to_bits());
+            let bits: Vec<_> = numbers.iter().map(parts).collect();
+            (bits, helped.0.into_inner())
+        };
+        let (alone, _) = bits(Config::with_threads(1), true);
+        let mut helped = 0;
+        for run in 0..5 {
+            let (shared, parts) = bits(Config::with_threads(4), false);
+            assert!(shared == alone, "{tasks}, run {run}, {}", T::NAME);
+            helped += parts;
+        }
+        assert!(helped > 0, "nobody helped with {tasks}");
+        let unshared = Config {
+            share: false,
+            ..Config::with_threads(4)
+        };
+        let (unshared, parts) = bits(unshared, false);
+        assert!(unshared == alone && parts == 0);
+    }
+}
+
+#[test]
+fn helpers_give_the_same_bits() {
+    helpers_change_no_bit::<f32>();
+    helpers_change_no_bit::<f64>();
+    helpers_change_no_bit::<c32>();
+    helpers_change_no_bit::<c64>();
 }

@@ -269,6 +269,10 @@ pub struct RunArgs {
     /// Tasks that may be submitted and not done at the same time [default: no bound]
     #[arg(long, value_name = "TASKS")]
     pub window: Option<NonZeroUsize>,
+    /// Leave each task to the worker that the scheduler gave it to, instead of letting workers that have none do parts of it: for
+    /// comparing schedulers
+    #[arg(long)]
+    pub no_share: bool,
     /// Compute with denormal numbers as they are, instead of flushing them to zero: slow where there are many
     #[arg(long)]
     pub keep_denormals: bool,

@@ -223,6 +223,7 @@ impl RunArgs {
             devices: self.emulate_device.clone(),
             models: ModelStore::Cache,
             flush_denormals: !self.keep_denormals,
+            share: !self.no_share,
             ..Config::with_threads(threads)
         };
         FactorOptions {

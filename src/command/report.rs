@@ -162,6 +162,10 @@ fn headline(page: &mut Page, trace: &Trace) -> Result<(), Failure> {
         let sum: u64 = balance.workers.iter().map(of).sum();
         percent(sum as f64 / of_all.max(1) as f64)
     };
+    let helping = match balance.workers.iter().any(|w| w.helping_ns > 0) {
+        true => format!(" ({} in others')", part(|w| w.helping_ns)),
+        false => String::new(),
+    };
     let data = match balance.workers.iter().any(|w| w.transferring_ns > 0) {
         true => format!(", {} waiting for data", part(|w| w.transferring_ns)),
         false => String::new(),
@@ -169,7 +173,7 @@ fn headline(page: &mut Page, trace: &Trace) -> Result<(), Failure> {
     page.row(
         "Workers",
         &format!(
-            "{TITLE}{}{TITLE:#} of their time in tasks, {} idle{data}, {} in the runtime",
+            "{TITLE}{}{TITLE:#} of their time in tasks{helping}, {} idle{data}, {} in the runtime",
             percent(balance.occupancy),
             part(|w| w.idle_ns + w.sleeping_ns + w.scheduling_ns),
             part(|w| w.runtime_ns),

@@ -2,8 +2,10 @@
 
 use crate::command::{Folder, json, run};
 use std::fs;
+use std::path::Path;
 use std::process::{Command, Stdio};
-use treeqr::profiling::trace::Trace;
+use treeqr::profiling::trace::schema::Share;
+use treeqr::profiling::trace::{Overwrite, Trace};
 
 /// A trace of `solve` on two workers, with more flags.
 fn traced(folder: &Folder, name: &str, matrix: &str, more: &[&str]) -> String {
@@ -14,6 +16,62 @@ fn good(args: &[&str]) -> String {
     let done = run(args);
     assert_eq!(done.code, 0, "{args:?}: {}", done.err);
     done.out
+}
+
+/// A real run whose workers, where they waited, are said to have done parts of what others had then.
+#[test]
+fn workers_that_help_are_told_of() {
+    let folder = Folder::new();
+    let traces = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/program/traces");
+    let path = Path::new(traces).join("h100-cpu-lws.trace");
+    let mut trace = Trace::open(&path).expect("a trace");
+    let tables = &mut trace.tables;
+    let mut helped_ns = 0;
+    tables.states.retain(|state| {
+        let Some(worker) = state.worker.filter(|_| tables.shares.len() < 100) else {
+            return true;
+        };
+        let task = tables.tasks.iter().find(|t| {
+            let lasts = t.start_ns <= state.start_ns && state.end_ns <= t.end_ns;
+            lasts && t.worker != worker
+        });
+        let Some(task) = task else { return true };
+        helped_ns += state.end_ns - state.start_ns;
+        tables.shares.push(Share {
+            task: task.task,
+            worker,
+            parts: 1,
+            start_ns: state.start_ns,
+            end_ns: state.end_ns,
+        });
+        false
+    });
+    assert!(tables.shares.len() == 100 && helped_ns > 0);
+    let helped = folder.path("helped.trace");
+    trace.write(&helped, Overwrite::Never).expect("written");
+    let helped = &helped.display().to_string();
+    assert!(good(&["trace", "check", helped]).contains("consistent"));
+    let info = json(["trace", "info", helped, "--json"]);
+    let workers = info["balance"]["workers"].as_array().expect("a list");
+    let said = workers.iter().map(|w| w["helping_s"].as_f64().expect("s"));
+    assert!((said.sum::<f64>() - helped_ns as f64 / 1e9).abs() < 1e-9);
+    let before = &path.display().to_string();
+    for command in [&["trace", "info"][..], &["report"]] {
+        let told = |trace: &str| good(&[command, &[trace]].concat());
+        assert!(told(helped).contains(" in others')"), "{command:?}");
+        assert!(!told(before).contains(" in others')"), "{command:?}");
+    }
+    let diff = good(&["trace", "diff", before, helped]);
+    assert!(diff.contains("of that, in others' tasks"), "{diff}");
+    let picture = folder.path("gantt.svg").display().to_string();
+    good(&["plot", helped, "--panel", "gantt", "-o", &picture]);
+    let gantt = fs::read_to_string(&picture).expect("a picture");
+    assert!(gantt.contains("helps another worker"));
+    let kept = ["--table", "shares", "--csv"];
+    let csv = good(&[&["trace", "filter", helped], &kept[..]].concat());
+    assert_eq!(csv.lines().count(), 101);
+    let page = folder.path("page.html").display().to_string();
+    good(&["report", helped, "-o", &page]);
 }
 
 /// Factorizations of lp-20000 by 16 cores, by an NVIDIA H100 and by both, as docs/devices.md tells of them.
@@ -90,6 +148,7 @@ fn real_traces_are_consistent_and_go_through_every_subcommand() {
             ];
             let sum: f64 = keys.iter().map(|key| s(key)).sum();
             assert!((sum - s("time_s")).abs() < 1e-8, "{w}");
+            assert!((0.0..=s("executing_s")).contains(&s("helping_s")), "{w}");
         }
         assert!(
             good(&["trace", "info", &path])

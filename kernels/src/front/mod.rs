@@ -8,6 +8,7 @@ use crate::panel::{Panel, line, panel_scratch};
 use crate::scalar::KernelScalar;
 use crate::stair::Stair;
 use crate::strips;
+use crate::update::Update;
 use crate::view::MatMut;
 use small::small_scratch;
 
@@ -41,6 +42,14 @@ pub fn front_qr_scratch<T: KernelScalar>(m: usize, n: usize, nrhs: usize) -> usi
     panel_scratch::<T>(m, ib) + ib * ib + apply_scratch::<T>(m, n + nrhs, ib)
 }
 
+/// Elements of scratch for an update of [`front_qr_with`] on m x (n + nrhs), or a part of it.
+pub fn front_update_scratch<T: KernelScalar>(m: usize, n: usize, nrhs: usize) -> usize {
+    if is_small::<T>(m, n + nrhs) {
+        return 0;
+    }
+    apply_scratch::<T>(m, n + nrhs, width(m, n))
+}
+
 /// Whether the front goes without blocks.
 fn is_small<T>(m: usize, cols: usize) -> bool {
     m * cols * size_of::<T>() <= SMALL_BYTES
@@ -69,11 +78,26 @@ const SMALL_BYTES: usize = 48 << 10;
 /// # Accuracy
 /// As [`geqrt`](crate::geqrt).
 pub fn front_qr<T: KernelScalar>(
+    a: MatMut<T>,
+    n: usize,
+    stair: Stair,
+    tau: &mut [T],
+    scratch: &mut [T],
+) {
+    front_qr_with(a, n, stair, tau, scratch, &mut |rest, scratch| {
+        rest.apply(scratch)
+    });
+}
+
+/// As [`front_qr`], with each update done by `update`, which also gets scratch for the whole of it. Fronts that the nearest cache holds
+/// have none.
+pub fn front_qr_with<T: KernelScalar>(
     mut a: MatMut<T>,
     n: usize,
     stair: Stair,
     tau: &mut [T],
     scratch: &mut [T],
+    update: &mut dyn FnMut(Update<'_, T>, &mut [T]),
 ) {
     let (m, cols) = (a.nrows(), a.ncols());
     assert!(n <= cols, "front_qr of {n} columns of {cols}");
@@ -97,7 +121,15 @@ pub fn front_qr<T: KernelScalar>(
     for j0 in (0..k).step_by(ib) {
         let kb = ib.min(k - j0);
         let mut t = MatMut::new(t, kb, kb, ib);
-        reduce_block(a.rb_mut(), stair, j0, t.rb_mut(), &mut panel, scratch);
+        reduce_block(
+            a.rb_mut(),
+            stair,
+            j0,
+            t.rb_mut(),
+            &mut panel,
+            scratch,
+            update,
+        );
         for j in 0..kb {
             tau[j0 + j] = t.at(j, j);
         }

@@ -7,13 +7,14 @@
 //!   minimise T   subject to   sum_r n[k,r] = N_k     sum_k n[k,r] t[k,r] <= Q_r T     n >= 0
 //! ```
 //!
-//! A class is a codelet and the power of two below its flops; a resource is all CPU workers together, or one device. A pair
-//! that never ran has no n: what cannot run on a device stays off it, and what was never tried is not guessed. The
-//! linear program is solved by the simplex method of `microlp`; where no class has a choice, T is the largest load by
-//! division alone.
+//! A duration is the time of all workers in the task, with those who helped its own. A class is a codelet and the power of two below
+//! its flops; a resource is all CPU workers together, or one device. A pair that never ran has no n: what cannot run on a device
+//! stays off it, and what was never tried is not guessed. The linear program is solved by the simplex method of `microlp`; where
+//! no class has a choice, T is the largest load by division alone.
 
-use super::graph::{codelet_names, duration_ns, span_ns};
+use super::graph::{codelet_names, span_ns};
 use super::path::critical_path;
+use crate::inspect::pieces;
 use crate::trace::Trace;
 use crate::trace::schema::WorkerKind;
 use microlp::{ComparisonOp, OptimizationDirection, Problem, Variable};
@@ -116,14 +117,16 @@ pub fn area_bound(trace: &Trace) -> Result<AreaBound, AreaError> {
     let names = codelet_names(trace);
     let mut sums: BTreeMap<ClassKey, Vec<Cell>> = BTreeMap::new();
     let mut left_out = 0;
-    for t in &trace.tables.tasks {
+    for p in pieces(&trace.tables.tasks, &trace.tables.shares) {
+        // Where the task is counted, whoever helped.
+        let t = p.task;
         let Some(&r) = of_worker.get(&t.worker) else {
-            left_out += 1;
+            left_out += p.tasks();
             continue;
         };
         let class = sums.entry((t.codelet, t.flops.checked_ilog2()));
         let cell = &mut class.or_insert_with(|| vec![(0, 0); resources.len()])[r];
-        *cell = (cell.0 + 1, cell.1.saturating_add(duration_ns(t)));
+        *cell = (cell.0 + p.tasks(), cell.1.saturating_add(p.duration_ns()));
     }
     let class = |(key, cells): (ClassKey, Vec<Cell>)| TaskClass {
         codelet: names[&key.0].clone(),

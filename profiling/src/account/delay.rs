@@ -2,9 +2,9 @@
 //!
 //! Takes tasks and fronts; gives distributions and rates.
 
-use super::graph::{codelet_names, duration_ns, fronts};
+use super::graph::{codelet_names, fronts};
+use crate::inspect::{Piece, pieces};
 use crate::trace::Trace;
-use crate::trace::schema::Task;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -59,7 +59,7 @@ pub struct Rate {
     pub tasks: u64,
     /// Their operations.
     pub flops: u64,
-    /// Time in them, over all workers.
+    /// Time in them, over all workers: with those who helped.
     pub busy_ns: u64,
     /// Start of the first.
     pub from_ns: u64,
@@ -89,10 +89,10 @@ pub struct Rates {
 /// GFlop/s by codelet, node, depth and worker. O(tasks log groups).
 pub fn rates(trace: &Trace) -> Rates {
     let fronts = fronts(trace);
-    let by = |key: &dyn Fn(&Task) -> Option<u32>| {
+    let by = |key: &dyn Fn(&Piece<'_>) -> Option<u32>| {
         let mut groups: BTreeMap<Option<u32>, Rate> = BTreeMap::new();
-        for t in &trace.tables.tasks {
-            let key = key(t);
+        for p in pieces(&trace.tables.tasks, &trace.tables.shares) {
+            let key = key(&p);
             let rate = groups.entry(key).or_insert(Rate {
                 key,
                 tasks: 0,
@@ -103,11 +103,12 @@ pub fn rates(trace: &Trace) -> Rates {
                 gflops_busy: None,
                 gflops_span: None,
             });
-            rate.tasks += 1;
-            rate.flops = rate.flops.saturating_add(t.flops);
-            rate.busy_ns = rate.busy_ns.saturating_add(duration_ns(t));
-            rate.from_ns = rate.from_ns.min(t.start_ns);
-            rate.to_ns = rate.to_ns.max(t.end_ns);
+            rate.tasks += p.tasks();
+            rate.flops = rate.flops.saturating_add(p.flops);
+            rate.busy_ns = rate.busy_ns.saturating_add(p.duration_ns());
+            rate.from_ns = rate.from_ns.min(p.start_ns);
+            // A helper looks at the clock when the task may be over.
+            rate.to_ns = rate.to_ns.max(p.end_ns.min(p.task.end_ns));
         }
         let mut rates: Vec<_> = groups.into_values().collect();
         for rate in &mut rates {
@@ -120,9 +121,9 @@ pub fn rates(trace: &Trace) -> Rates {
     };
     Rates {
         all: by(&|_| None).pop(),
-        codelets: by(&|t| Some(t.codelet.into())),
-        nodes: by(&|t| Some(t.node)),
-        depths: by(&|t| fronts.get(&t.node).map(|f| f.depth)),
-        workers: by(&|t| Some(t.worker.into())),
+        codelets: by(&|p| Some(p.task.codelet.into())),
+        nodes: by(&|p| Some(p.task.node)),
+        depths: by(&|p| fronts.get(&p.task.node).map(|f| f.depth)),
+        workers: by(&|p| Some(p.worker.into())),
     }
 }

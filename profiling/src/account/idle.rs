@@ -1,6 +1,6 @@
 //! The time without a task, by cause.
 //!
-//! Takes workers, tasks, states, switches; gives for each worker times that add up to its time, exactly. A moment has one
+//! Takes workers, tasks, shares, states, switches; gives for each worker times that add up to its time, exactly. A moment has one
 //! cause, the first of these that holds:
 //!
 //! | cause | when |
@@ -19,6 +19,7 @@
 //!
 //! A kind of worker can run a codelet if it ran one of its tasks.
 
+use crate::inspect::pieces;
 use crate::trace::schema::{SwitchReason, ThreadState, WorkerKind};
 use crate::trace::{RunPart, Trace};
 use serde::Serialize;
@@ -31,7 +32,7 @@ pub struct Idle {
     pub workers: Vec<WorkerIdle>,
     /// Sums over the workers.
     pub all: IdleCauses,
-    /// Time in tasks, over the workers.
+    /// Time in tasks, their own and those they helped with, over the workers.
     pub executing_ns: u64,
 }
 
@@ -44,7 +45,7 @@ pub struct WorkerIdle {
     pub name: String,
     /// From its beginning to its end.
     pub time_ns: u64,
-    /// In tasks.
+    /// In tasks, its own and those it helped with.
     pub executing_ns: u64,
     /// The rest.
     pub causes: IdleCauses,
@@ -163,9 +164,9 @@ struct Run {
 pub fn idle(trace: &Trace) -> Idle {
     let tables = &trace.tables;
     let mut doing: HashMap<u16, Doing> = HashMap::new();
-    for t in &tables.tasks {
-        let of = doing.entry(t.worker).or_default();
-        of.tasks.push((t.start_ns, t.end_ns));
+    for p in pieces(&tables.tasks, &tables.shares) {
+        let of = doing.entry(p.worker).or_default();
+        of.tasks.push((p.start_ns, p.end_ns));
     }
     let (mut memory_full, mut window_full) = (Vec::new(), Vec::new());
     for s in &tables.states {

@@ -2,7 +2,8 @@
 //!
 //! Takes tasks and dependencies; gives the chain and each task's slack. A virtual source comes before all tasks without
 //! predecessors and a virtual sink after all without successors, so the chain need not begin with the earliest task nor end
-//! with the last. No run with these durations can be shorter than the chain, whatever the number of workers.
+//! with the last. A task's duration is that on its own worker, whoever helped. No run with these durations can be shorter than
+//! the chain, whatever the number of workers.
 //!
 //! Where the trace has several runs of the runtime, one begins when the one before it has ended: the chain leads through each.
 

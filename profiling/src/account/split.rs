@@ -4,7 +4,7 @@
 //! [`Efficiency`]. Of one trace alone only pipeline and runtime are known. A solve after the factorization is left out: it may
 //! have had other workers, or none.
 
-use super::graph::duration_ns;
+use crate::inspect::pieces;
 use crate::trace::schema::ThreadState;
 use crate::trace::{RunPart, Trace};
 use crate::{Efficiency, TimeSplit};
@@ -54,10 +54,10 @@ pub fn efficiency(
 fn in_tasks_ns(trace: &Trace) -> u64 {
     let part = first(trace);
     let numbers = part.first_task..part.first_task.saturating_add(part.submitted_tasks);
-    let tasks = trace.tables.tasks.iter();
-    sum(tasks
-        .filter(|t| numbers.contains(&t.task.into()))
-        .map(duration_ns))
+    let pieces = pieces(&trace.tables.tasks, &trace.tables.shares);
+    sum(pieces
+        .filter(|p| numbers.contains(&p.task.task.into()))
+        .map(|p| p.duration_ns()))
 }
 
 fn sum(numbers: impl Iterator<Item = u64>) -> u64 {

@@ -2,8 +2,9 @@
 //!
 //! Takes tasks and fronts; gives exact steps node by node, or parts of all workers in bins for stacked pictures.
 
-use super::graph::{duration_ns, fronts, span_ns};
+use super::graph::{fronts, span_ns};
 use super::steps::{Steps, edges};
+use crate::inspect::{Piece, pieces};
 use crate::trace::Trace;
 use crate::trace::schema::{FrontKind, Task};
 use serde::Serialize;
@@ -28,9 +29,9 @@ pub struct NodeActivity {
     pub tasks: u64,
     /// Their operations.
     pub flops: u64,
-    /// Their time.
+    /// The workers' time in them, with those who helped.
     pub busy_ns: u64,
-    /// How many of them run.
+    /// How many workers are in them.
     pub running: Steps,
 }
 
@@ -38,14 +39,10 @@ pub struct NodeActivity {
 pub fn node_activity(trace: &Trace) -> Vec<NodeActivity> {
     let fronts = fronts(trace);
     let solves = trace.tables.solves();
-    let mut by_node: BTreeMap<u32, Vec<&Task>> = BTreeMap::new();
-    for t in trace
-        .tables
-        .tasks
-        .iter()
-        .filter(|t| !solves.contains(&t.task))
-    {
-        by_node.entry(t.node).or_default().push(t);
+    let mut by_node: BTreeMap<u32, Vec<Piece<'_>>> = BTreeMap::new();
+    let all = pieces(&trace.tables.tasks, &trace.tables.shares);
+    for p in all.filter(|p| !solves.contains(&p.task.task)) {
+        by_node.entry(p.task.node).or_default().push(p);
     }
     let mut memory: HashMap<u32, (u64, u64)> = HashMap::new();
     let events = trace.tables.memory.iter();
@@ -56,23 +53,23 @@ pub fn node_activity(trace: &Trace) -> Vec<NodeActivity> {
             life.1 = life.1.max(e.time_ns);
         }
     }
-    let of = |(node, tasks): (u32, Vec<&Task>)| {
+    let of = |(node, pieces): (u32, Vec<Piece<'_>>)| {
         let front = fronts.get(&node);
-        let rows = || tasks.iter();
+        let rows = || pieces.iter();
         let (first, last) = memory.get(&node).copied().unwrap_or((u64::MAX, 0));
         NodeActivity {
             node,
             parent: front.and_then(|f| f.parent),
             depth: front.map(|f| f.depth),
             group: front.is_some_and(|f| f.kind != FrontKind::Tiled),
-            from_ns: rows().map(|t| t.start_ns).fold(first, u64::min),
-            to_ns: rows().map(|t| t.end_ns).fold(last, u64::max),
-            tasks: tasks.len() as u64,
-            flops: rows().map(|t| t.flops).fold(0, u64::saturating_add),
-            busy_ns: rows().map(|t| duration_ns(t)).fold(0, u64::saturating_add),
+            from_ns: rows().map(|p| p.task.start_ns).fold(first, u64::min),
+            to_ns: rows().map(|p| p.task.end_ns).fold(last, u64::max),
+            tasks: rows().map(Piece::tasks).sum(),
+            flops: rows().map(|p| p.flops).fold(0, u64::saturating_add),
+            busy_ns: (rows().map(Piece::duration_ns)).fold(0, u64::saturating_add),
             running: Steps::count(
-                rows().map(|t| t.start_ns).collect(),
-                rows().map(|t| t.end_ns.max(t.start_ns)).collect(),
+                rows().map(|p| p.start_ns).collect(),
+                rows().map(|p| p.end_ns.max(p.start_ns)).collect(),
             ),
         }
     };
@@ -95,7 +92,7 @@ pub struct UseOverTime {
 pub struct UseRow {
     /// The node or the depth; none for all others together.
     pub key: Option<u32>,
-    /// Time in its tasks.
+    /// The workers' time in its tasks.
     pub busy_ns: u64,
     /// Part of all workers in each bin, 0 to 1; the rows add up to what the workers did.
     pub share: Vec<f64>,
@@ -114,9 +111,9 @@ pub fn use_by_depth(trace: &Trace, bins: usize) -> UseOverTime {
 /// Use by tree node over the run: the `top` nodes with most time, and all others together.
 pub fn use_by_node(trace: &Trace, bins: usize, top: usize) -> UseOverTime {
     let mut busy: HashMap<u32, u64> = HashMap::new();
-    for t in &trace.tables.tasks {
-        let sum = busy.entry(t.node).or_default();
-        *sum = sum.saturating_add(duration_ns(t));
+    for p in pieces(&trace.tables.tasks, &trace.tables.shares) {
+        let sum = busy.entry(p.task.node).or_default();
+        *sum = sum.saturating_add(p.duration_ns());
     }
     let mut nodes: Vec<_> = busy.into_iter().collect();
     nodes.sort_unstable_by_key(|&(node, busy)| (std::cmp::Reverse(busy), node));
@@ -134,18 +131,18 @@ fn used(trace: &Trace, bins: usize, key: impl Fn(&Task) -> Option<u32>) -> UseOv
     let bins = edges_ns.len().saturating_sub(1);
     let workers = trace.tables.workers.len() as u64;
     let mut rows: HashMap<Option<u32>, UseRow> = HashMap::new();
-    for t in &trace.tables.tasks {
-        let key = key(t);
+    for p in pieces(&trace.tables.tasks, &trace.tables.shares) {
+        let key = key(p.task);
         let row = rows.entry(key).or_insert_with(|| UseRow {
             key,
             busy_ns: 0,
             share: vec![0.0; bins],
         });
-        row.busy_ns = row.busy_ns.saturating_add(duration_ns(t));
-        let mut bin = edges_ns.partition_point(|&e| e <= t.start_ns).max(1) - 1;
-        let mut at = t.start_ns;
-        while at < t.end_ns && bin < bins {
-            let until = t.end_ns.min(edges_ns[bin + 1]);
+        row.busy_ns = row.busy_ns.saturating_add(p.duration_ns());
+        let mut bin = edges_ns.partition_point(|&e| e <= p.start_ns).max(1) - 1;
+        let mut at = p.start_ns;
+        while at < p.end_ns && bin < bins {
+            let until = p.end_ns.min(edges_ns[bin + 1]);
             row.share[bin] += (until - at) as f64;
             (at, bin) = (until, bin + 1);
         }

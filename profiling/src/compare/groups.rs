@@ -2,6 +2,7 @@
 
 use super::matching::Pairs;
 use crate::account::{codelet_names, duration_ns, span_ns};
+use crate::inspect::{Piece, pieces};
 use crate::trace::Trace;
 use crate::trace::schema::Task;
 use serde::Serialize;
@@ -14,7 +15,7 @@ pub struct CodeletCompared {
     pub codelet: String,
     /// How many.
     pub tasks: [u64; 2],
-    /// Time in them.
+    /// Time of workers in them.
     pub time_ns: [u64; 2],
     /// Their operations.
     pub flops: [u64; 2],
@@ -33,7 +34,7 @@ pub struct NodeCompared {
     pub node: u32,
     /// How many.
     pub tasks: [u64; 2],
-    /// Time in them.
+    /// Time of workers in them.
     pub time_ns: [u64; 2],
     /// Second less first.
     pub difference_ns: i64,
@@ -67,10 +68,11 @@ struct Sums {
 }
 
 impl Sums {
-    fn add(&mut self, t: &Task, from: u64) {
-        self.tasks += 1;
-        self.time_ns = self.time_ns.saturating_add(duration_ns(t));
-        self.flops = self.flops.saturating_add(t.flops);
+    fn add(&mut self, p: &Piece<'_>, from: u64) {
+        let t = p.task;
+        self.tasks += p.tasks();
+        self.time_ns = self.time_ns.saturating_add(p.duration_ns());
+        self.flops = self.flops.saturating_add(p.flops);
         let (start, end) = (t.start_ns - from, t.end_ns.max(t.start_ns) - from);
         let life = self.life.unwrap_or((start, end));
         self.life = Some((life.0.min(start), life.1.max(end)));
@@ -83,8 +85,8 @@ pub(super) fn codelets(a: &Trace, b: &Trace, pairs: &Pairs) -> Vec<CodeletCompar
     let mut sums: BTreeMap<&str, [Sums; 2]> = BTreeMap::new();
     for (side, trace) in [a, b].into_iter().enumerate() {
         let from = span_ns(trace).0;
-        for t in &trace.tables.tasks {
-            sums.entry(&names[side][&t.codelet]).or_default()[side].add(t, from);
+        for p in pieces(&trace.tables.tasks, &trace.tables.shares) {
+            sums.entry(&names[side][&p.task.codelet]).or_default()[side].add(&p, from);
         }
     }
     let mut logs: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
@@ -128,8 +130,8 @@ pub(super) fn nodes(a: &Trace, b: &Trace) -> Vec<NodeCompared> {
     let mut sums: BTreeMap<u32, [Sums; 2]> = BTreeMap::new();
     for (side, trace) in [a, b].into_iter().enumerate() {
         let from = span_ns(trace).0;
-        for t in &trace.tables.tasks {
-            sums.entry(t.node).or_default()[side].add(t, from);
+        for p in pieces(&trace.tables.tasks, &trace.tables.shares) {
+            sums.entry(p.task.node).or_default()[side].add(&p, from);
         }
     }
     let mut out: Vec<_> = (sums.into_iter())

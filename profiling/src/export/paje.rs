@@ -4,7 +4,7 @@
 //! | container | states | variables |
 //! | --- | --- | --- |
 //! | the run | | ready tasks, submitted tasks |
-//! | a worker | its tasks by codelet; what it did without a task | GFlop/s |
+//! | a worker | its tasks by codelet, and others' that it helped with; what it did without a task | GFlop/s |
 //! | the submission | why it waited | |
 //! | a memory node | | memory held, in MiB |
 //!
@@ -14,11 +14,12 @@ use super::lanes::{Mark, marks};
 use super::series::{self, Step};
 use super::view::View;
 use super::{ExportEntry, ExportError, ExportOptions, Form, links};
+use crate::inspect::Piece;
 use crate::palette;
 use crate::trace::Trace;
 use crate::trace::schema::ThreadState;
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BTreeSet, BinaryHeap};
 use std::io::{self, Write};
 
 pub(super) const ENTRY: ExportEntry = ExportEntry {
@@ -137,11 +138,18 @@ enum Line {
     },
 }
 
-/// Which state of which container.
+/// Which state of which container. Helpers are numbered after the tasks.
 #[derive(Clone, Copy)]
 enum Track {
     Tasks(u16),
     States(Option<u16>),
+}
+
+/// What lines look up.
+struct Rows<'v, 't> {
+    view: &'v View<'t>,
+    edges: Vec<links::Edge>,
+    helpers: Vec<Piece<'t>>,
 }
 
 /// Lines of one kind, in the order of time.
@@ -152,18 +160,20 @@ fn write(trace: &Trace, options: &ExportOptions, out: &mut dyn Write) -> Result<
     if view.tasks().is_empty() {
         return Err(ExportError::NeedsTimes { export: ENTRY.name });
     }
-    let edges = links::chosen(&view, options.dependencies);
+    let rows = Rows {
+        edges: links::chosen(&view, options.dependencies),
+        helpers: view.helpers(),
+        view: &view,
+    };
     // What belongs first at one time comes first here: links start before tasks do.
-    let mut streams = link_streams(&view, &edges);
+    let mut streams = link_streams(&view, &rows.edges);
     streams.extend(variable_streams(&view));
-    streams.extend(task_streams(&view)?);
+    streams.extend(task_streams(&rows)?);
     streams.extend(state_streams(&view)?);
 
     let memory_nodes: Vec<u16> = series::memory(&view).iter().map(|node| node.0).collect();
-    definitions(&view, &memory_nodes, out)?;
-    let last = merge(streams, |time_ns, line| {
-        body(&view, &edges, time_ns, line, out)
-    })?;
+    definitions(&rows, &memory_nodes, out)?;
+    let last = merge(streams, |time_ns, line| body(&rows, time_ns, line, out))?;
     let time = Time(last);
     for lane in &view.workers {
         writeln!(out, "6 {time} \"w{}\" \"W\"", lane.worker)?;
@@ -191,7 +201,8 @@ fn quoted(name: &str) -> String {
     format!("\"{}\"", name.chars().map(plain).collect::<String>())
 }
 
-fn definitions(view: &View<'_>, memory_nodes: &[u16], out: &mut dyn Write) -> io::Result<()> {
+fn definitions(rows: &Rows<'_, '_>, memory_nodes: &[u16], out: &mut dyn Write) -> io::Result<()> {
+    let view = rows.view;
     for (id, (name, fields)) in EVENTS.iter().enumerate() {
         writeln!(out, "%EventDef {name} {id}")?;
         for (field, kind) in *fields {
@@ -238,6 +249,12 @@ fn definitions(view: &View<'_>, memory_nodes: &[u16], out: &mut dyn Write) -> io
         let colour = colour(view.colour(number));
         writeln!(out, "4 \"c{number}\" \"T\" {} {colour}", quoted(name))?;
     }
+    let helped: BTreeSet<u16> = rows.helpers.iter().map(|h| h.task.codelet).collect();
+    for number in helped {
+        let colour = colour(view.colour(number).lighter());
+        let name = quoted(&format!("helps {}", view.codelet(number)));
+        writeln!(out, "4 \"h{number}\" \"T\" {name} {colour}")?;
+    }
     for state in ThreadState::ALL {
         let colour = colour(palette::state(*state));
         writeln!(out, "4 \"{state}\" \"I\" \"{state}\" {colour}")?;
@@ -264,14 +281,8 @@ fn definitions(view: &View<'_>, memory_nodes: &[u16], out: &mut dyn Write) -> io
     Ok(())
 }
 
-fn body(
-    view: &View<'_>,
-    edges: &[links::Edge],
-    time_ns: u64,
-    line: Line,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    let time = Time(time_ns);
+fn body(rows: &Rows<'_, '_>, time_ns: u64, line: Line, out: &mut dyn Write) -> io::Result<()> {
+    let (time, view) = (Time(time_ns), rows.view);
     match line {
         Line::Mark(mark, track) => {
             let (container, kind) = match track {
@@ -284,7 +295,13 @@ fn body(
             }
             let row = mark.what as usize;
             let value = match track {
-                Track::Tasks(_) => format!("c{}", view.tasks()[row].codelet),
+                Track::Tasks(_) => match view.tasks().get(row) {
+                    Some(task) => format!("c{}", task.codelet),
+                    None => {
+                        let helper = &rows.helpers[row - view.tasks().len()];
+                        format!("h{}", helper.task.codelet)
+                    }
+                },
                 Track::States(Some(_)) => view.trace.tables.states[row].state.to_string(),
                 Track::States(None) => format!("L{}", view.trace.tables.states[row].state),
             };
@@ -296,7 +313,7 @@ fn body(
             value,
         } => writeln!(out, "9 {time} \"{container}\" \"{kind}\" {value}"),
         Line::Link { edge, begins } => {
-            let (from, to) = edges[edge];
+            let (from, to) = rows.edges[edge];
             let (id, row) = if begins { (10, from) } else { (11, to) };
             let worker = view.tasks()[row as usize].worker;
             writeln!(
@@ -307,10 +324,14 @@ fn body(
     }
 }
 
-fn task_streams<'a>(view: &View<'a>) -> Result<Vec<Stream<'a>>, ExportError> {
+fn task_streams<'a>(rows: &Rows<'_, 'a>) -> Result<Vec<Stream<'a>>, ExportError> {
+    let view = rows.view;
     let mut spans = vec![Vec::new(); view.workers.len()];
     for (row, task) in view.tasks().iter().enumerate() {
         spans[view.lane(task.worker)].push((task.start_ns, task.end_ns, row as u32));
+    }
+    for (piece, what) in rows.helpers.iter().zip(view.tasks().len() as u32..) {
+        spans[view.lane(piece.worker)].push((piece.start_ns, piece.end_ns, what));
     }
     let lanes = view.workers.iter().zip(spans);
     let stream = |(lane, spans): (&super::view::Lane<'_>, _)| {

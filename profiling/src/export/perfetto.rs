@@ -2,7 +2,7 @@
 //!
 //! | track | slices or values |
 //! | --- | --- |
-//! | a worker | its tasks, named by codelet, with what is known of each as debug annotations |
+//! | a worker | its tasks, named by codelet, with what is known of each as debug annotations; others' tasks that it helped with |
 //! | below a worker | what it did without a task; what the kernel did with its thread, where that was recorded |
 //! | the submission, the phases | why it waited; the steps of the program |
 //! | transfers between two memory nodes | one slice a transfer |
@@ -16,6 +16,7 @@ use super::proto::Message;
 use super::series::{self, Step};
 use super::view::View;
 use super::{ExportEntry, ExportError, ExportOptions, Form, links};
+use crate::inspect::Piece;
 use crate::trace::Trace;
 use crate::trace::schema::{SwitchReason, ThreadState};
 use std::io::{self, Write};
@@ -28,7 +29,7 @@ pub(super) const ENTRY: ExportEntry = ExportEntry {
 };
 
 /// Debug annotations of a task, in the order of their interned numbers from 1.
-const ANNOTATIONS: [&str; 12] = [
+const ANNOTATIONS: [&str; 13] = [
     "task",
     "node",
     "priority",
@@ -41,12 +42,14 @@ const ANNOTATIONS: [&str; 12] = [
     "ready_to_start_ns",
     "reason",
     "handle",
+    "parts",
 ];
 const REASON: u64 = 11;
 const HANDLE: u64 = 12;
+const PARTS: u64 = 13;
 
 /// Categories, by their interned numbers from 1.
-const CATEGORIES: [&str; 4] = ["task", "state", "phase", "transfer"];
+const CATEGORIES: [&str; 5] = ["task", "state", "phase", "transfer", "helps"];
 
 #[derive(Clone, Copy)]
 enum Category {
@@ -54,6 +57,7 @@ enum Category {
     State = 2,
     Phase = 3,
     Transfer = 4,
+    Helps = 5,
 }
 
 /// Tracks: numbers that no other has.
@@ -258,6 +262,11 @@ impl<'w, 't> Writer<'w, 't> {
         for (row, task) in view.tasks().iter().enumerate() {
             spans[view.lane(task.worker)].push((task.start_ns, task.end_ns, row as u32));
         }
+        // Numbered after the tasks.
+        let helpers = view.helpers();
+        for (piece, what) in helpers.iter().zip(view.tasks().len() as u32..) {
+            spans[view.lane(piece.worker)].push((piece.start_ns, piece.end_ns, what));
+        }
         for (k, spans) in spans.into_iter().enumerate() {
             let track = self.worker(k);
             for mark in marks(spans, &view.workers[k].name)? {
@@ -265,7 +274,11 @@ impl<'w, 't> Writer<'w, 't> {
                     self.event(mark.time_ns, track, None, |_| {})?;
                     continue;
                 }
-                let task = &view.tasks()[mark.what as usize];
+                let Some(task) = view.tasks().get(mark.what as usize) else {
+                    let helper = &helpers[mark.what as usize - view.tasks().len()];
+                    self.helper(mark.time_ns, track, helper)?;
+                    continue;
+                };
                 let name = self.codelet_iids[usize::from(task.codelet)];
                 let flows = flows.of(mark.what);
                 self.event(mark.time_ns, track, Some((Category::Task, name)), |event| {
@@ -294,6 +307,17 @@ impl<'w, 't> Writer<'w, 't> {
             }
         }
         Ok(())
+    }
+
+    /// The beginning of parts of another worker's task.
+    fn helper(&mut self, time_ns: u64, track: u64, helper: &Piece<'_>) -> io::Result<()> {
+        let task = helper.task;
+        let name = self.codelet_iids[usize::from(task.codelet)];
+        self.event(time_ns, track, Some((Category::Helps, name)), |event| {
+            annotate(event, 1, |a| a.varint(3, task.task.into()));
+            annotate(event, 2, |a| a.varint(3, task.node.into()));
+            annotate(event, PARTS, |a| a.varint(3, helper.parts.into()));
+        })
     }
 
     /// Slices of a track, each with the name that `name` finds for it.

@@ -5,6 +5,7 @@
 use super::view::View;
 pub(super) use crate::account::Step;
 use crate::account::Steps;
+use crate::inspect::pieces;
 
 /// Windows in which rates are averages: as many as a screen has columns.
 const WINDOWS: u64 = 1000;
@@ -50,8 +51,8 @@ pub(super) fn memory(view: &View<'_>) -> Vec<(u16, Vec<Step>)> {
     nodes
 }
 
-/// GFlop/s of each worker: averages over windows of the run, a task's operations spread evenly over its time. The last
-/// step is 0, at the end.
+/// GFlop/s of each worker: averages over windows of the run, a task's operations spread evenly over its time and that of its
+/// helpers. The last step is 0, at the end.
 pub(super) fn rates(view: &View<'_>) -> Vec<Vec<Step>> {
     let tasks = view.tasks();
     let begin = tasks.iter().map(|task| task.start_ns).min().unwrap_or(0);
@@ -59,18 +60,20 @@ pub(super) fn rates(view: &View<'_>) -> Vec<Vec<Step>> {
     let width = (end.saturating_sub(begin)).div_ceil(WINDOWS).max(1);
     let windows = (end.saturating_sub(begin)).div_ceil(width) as usize;
     let mut flops = vec![vec![0.0; windows]; view.workers.len()];
-    for task in tasks {
-        let duration = task.end_ns.saturating_sub(task.start_ns);
-        if task.flops == 0 || duration == 0 {
+    for piece in pieces(tasks, &view.trace.tables.shares) {
+        // A helper looks at the clock when its task is over.
+        let (start, stop) = (piece.start_ns.max(begin), piece.end_ns.min(end));
+        let duration = stop.saturating_sub(start);
+        if piece.flops == 0 || duration == 0 {
             continue;
         }
-        let flops = &mut flops[view.lane(task.worker)];
-        let (mut from, to) = (task.start_ns - begin, task.end_ns - begin);
+        let flops = &mut flops[view.lane(piece.worker)];
+        let (mut from, to) = (start - begin, stop - begin);
         while from < to {
             let window = from / width;
             let until = to.min((window + 1) * width);
             let part = (until - from) as f64 / duration as f64;
-            flops[window as usize] += task.flops as f64 * part;
+            flops[window as usize] += piece.flops as f64 * part;
             from = until;
         }
     }

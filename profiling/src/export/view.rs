@@ -3,6 +3,7 @@
 //! Takes a trace; gives names, colours and rows by number. Numbers that no row explains get a plain name: a filtered trace
 //! has them, and a damaged one must not end the program.
 
+use crate::inspect::{Piece, helpers};
 use crate::palette::{self, Colour};
 use crate::trace::Trace;
 use crate::trace::schema::{Task, Worker, WorkerKind};
@@ -12,7 +13,7 @@ use std::sync::Arc;
 pub(super) struct View<'t> {
     pub trace: &'t Trace,
     codelets: BTreeMap<u16, Arc<str>>,
-    /// By number: those of the table, and those that only tasks and states know.
+    /// By number: those of the table, and those that only tasks, helpers and states know.
     pub workers: Vec<Lane<'t>>,
     worker_rows: HashMap<u16, usize>,
     /// Rows of `tasks` by task number, where the rows are not in order of their numbers.
@@ -47,6 +48,7 @@ impl<'t> View<'t> {
         let mut rows: BTreeMap<u16, Option<&Worker>> = BTreeMap::new();
         rows.extend(tables.workers.iter().map(|row| (row.worker, Some(row))));
         let seen = tables.tasks.iter().map(|task| task.worker);
+        let seen = seen.chain(tables.shares.iter().map(|share| share.worker));
         for worker in seen.chain(tables.states.iter().filter_map(|state| state.worker)) {
             rows.entry(worker).or_insert(None);
         }
@@ -84,6 +86,11 @@ impl<'t> View<'t> {
         &self.trace.tables.tasks
     }
 
+    /// Who did parts of others' tasks, in the order of `shares`.
+    pub fn helpers(&self) -> Vec<Piece<'t>> {
+        helpers(self.tasks(), &self.trace.tables.shares)
+    }
+
     pub fn codelets(&self) -> impl Iterator<Item = (u16, &Arc<str>)> {
         self.codelets.iter().map(|(number, name)| (*number, name))
     }
@@ -96,7 +103,7 @@ impl<'t> View<'t> {
         palette::codelet(self.codelet(codelet))
     }
 
-    /// The position in `workers` of a worker that a task or a state names.
+    /// The position in `workers` of a worker that a task, a share or a state names.
     pub fn lane(&self, worker: u16) -> usize {
         self.worker_rows[&worker]
     }

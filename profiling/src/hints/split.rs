@@ -78,14 +78,27 @@ fn find(f: &Findings<'_>) -> Vec<Hint> {
         title: format!("{name} had too much to do"),
         text: format!(
             "Tasks were divided between CPUs and devices so that {name} alone needed {} as long as all would need if the tasks were \
-             divided as the area bound says. A scheduler that predicts durations and transfers (dmda, dmdas) divides them better once \
-             its models know each codelet on each kind of worker.",
-            times(factor)
+             divided as the area bound says. {}",
+            times(factor),
+            remedy(f)
         ),
         evidence,
         place: Some(Place::of("gantt").tasks(rows.iter().map(|t| t.task))),
         part: busy * (loads[most] - area.bound_ns) / f.all_ns,
     }]
+}
+
+/// Who divides the tasks: with tile sizes, or on emulated devices, the scheduler; else the cut of the fronts.
+fn remedy(f: &Findings<'_>) -> &'static str {
+    let asked = |name: &str| f.option(name).is_some_and(|value| !value.is_null());
+    let emulated = f.option("emulate_device").and_then(|list| list.as_array());
+    if ["mb", "nb", "ib"].into_iter().any(asked) || emulated.is_none_or(|list| !list.is_empty()) {
+        return "A scheduler that predicts durations and transfers (dmda, dmdas) divides them better once its models know each codelet on \
+                each kind of worker.";
+    }
+    "Without tile sizes large fronts are the devices' and all others the CPUs', whole, since their data then stays where it is: no \
+     scheduler changes that. With sizes (--nb 512 --ib 128) a scheduler that predicts durations and transfers (dmda, dmdas) decides on \
+     each task."
 }
 
 /// Time of the tasks of a class that the bound has elsewhere.

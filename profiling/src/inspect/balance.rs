@@ -1,10 +1,11 @@
 //! Where the time of each worker went: in tasks by codelet, in each state, and between them in the runtime.
 //!
-//! Takes workers, codelets, tasks and states; gives sums in nanoseconds that add up to each worker's time. O(rows), and a
+//! Takes workers, codelets, tasks, shares and states; gives sums in nanoseconds that add up to each worker's time. O(rows), and a
 //! few numbers a worker.
 
+use super::pieces::pieces;
 use super::source::Source;
-use crate::trace::schema::{Codelet, State, Task, ThreadState, Worker, WorkerKind};
+use crate::trace::schema::{Codelet, Share, State, Task, ThreadState, Worker, WorkerKind};
 use crate::trace::{RunPart, TraceError};
 use std::collections::BTreeMap;
 
@@ -13,7 +14,7 @@ use std::collections::BTreeMap;
 pub struct Balance {
     /// From the beginning of the run to the end of its last task.
     pub makespan_ns: u64,
-    /// Time in tasks over the time of all workers, 0 to 1.
+    /// Time in tasks, helpers' too, over the time of all workers, 0 to 1.
     pub occupancy: f64,
     /// Names of the codelets that ran, in the order of their numbers.
     pub codelets: Vec<String>,
@@ -59,8 +60,10 @@ pub struct WorkerBalance {
     pub time_ns: u64,
     /// Tasks it did.
     pub tasks: u64,
-    /// In tasks, by [`Balance::codelets`].
+    /// In tasks, its own and those it helped with, by [`Balance::codelets`].
     pub by_codelet_ns: Vec<u64>,
+    /// Of that, in parts of other workers' tasks.
+    pub helping_ns: u64,
     /// Asking the scheduler in vain.
     pub scheduling_ns: u64,
     /// Looking for a task again and again.
@@ -74,7 +77,7 @@ pub struct WorkerBalance {
 }
 
 impl WorkerBalance {
-    /// In tasks.
+    /// In tasks, its own and those it helped with.
     pub fn executing_ns(&self) -> u64 {
         sum(self.by_codelet_ns.iter().copied())
     }
@@ -84,7 +87,7 @@ impl Balance {
     /// The balance of a trace; zero everywhere for one without times.
     ///
     /// # Errors
-    /// [`TraceError`] where one of the four tables cannot be read.
+    /// [`TraceError`] where one of the five tables cannot be read.
     pub fn of(trace: &impl Source) -> Result<Self, TraceError> {
         let manifest = trace.manifest();
         let run = &manifest.run;
@@ -120,18 +123,23 @@ impl Balance {
             add(&mut parts[k].flops, t.flops);
             let since = t.end_ns.saturating_sub(part_begins[k]);
             parts[k].makespan_ns = parts[k].makespan_ns.max(since);
-            let (Some(&k), Some(&c)) = (position.get(&t.worker), of_number.get(&t.codelet)) else {
+        }
+        let shares = trace.rows::<Share>()?;
+        for p in pieces(&tasks, &shares) {
+            let codelet = of_number.get(&p.task.codelet);
+            let (Some(&k), Some(&c)) = (position.get(&p.worker), codelet) else {
                 continue;
             };
             used[c] = true;
-            out[k].tasks += 1;
-            add(
-                &mut out[k].by_codelet_ns[c],
-                within(&workers[k], t.start_ns, t.end_ns),
-            );
+            out[k].tasks += p.tasks();
+            let inside = within(&workers[k], p.start_ns, p.end_ns);
+            add(&mut out[k].by_codelet_ns[c], inside);
+            if !p.own {
+                add(&mut out[k].helping_ns, inside);
+            }
         }
         let number_of_tasks = tasks.len() as u64;
-        drop(tasks);
+        drop((tasks, shares));
 
         let (mut window_full_ns, mut memory_full_ns) = (0, 0);
         for s in trace.rows::<State>()?.iter() {
@@ -206,6 +214,7 @@ fn fresh(worker: &Worker, codelets: usize, gaps: &[(u64, u64)]) -> WorkerBalance
         time_ns: (worker.end_ns.saturating_sub(worker.start_ns)).saturating_sub(outside),
         tasks: 0,
         by_codelet_ns: vec![0; codelets],
+        helping_ns: 0,
         scheduling_ns: 0,
         idle_ns: 0,
         sleeping_ns: 0,

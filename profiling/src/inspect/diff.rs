@@ -4,8 +4,9 @@
 //! Traces of other matrices can be compared, but not node by node; what makes a comparison doubtful is said in notes.
 
 use super::balance::Balance;
+use super::pieces::{Piece, pieces};
 use super::source::Source;
-use crate::trace::schema::{Codelet, Front, Memory, Phase, Task, Transfer};
+use crate::trace::schema::{Codelet, Front, Memory, Phase, Share, Task, Transfer};
 use crate::trace::{Manifest, Status, TraceError, TraceKind};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -62,7 +63,7 @@ pub struct Group {
     pub name: String,
     /// How many tasks.
     pub tasks: [u64; 2],
-    /// Time in them, in nanoseconds.
+    /// Time of workers in them, in nanoseconds.
     pub time_ns: [u64; 2],
     /// Their floating-point operations.
     pub flops: [u64; 2],
@@ -207,20 +208,20 @@ fn tasks(
         .map(|c| (c.codelet, c.name.clone()))
         .collect();
     let mut by_codelet: BTreeMap<u16, Sums> = BTreeMap::new();
-    let add = |sums: &mut Sums, t: &Task| {
-        sums.tasks += 1;
-        sums.time_ns = sums
-            .time_ns
-            .saturating_add(t.end_ns.saturating_sub(t.start_ns));
-        sums.flops = sums.flops.saturating_add(t.flops);
+    let add = |sums: &mut Sums, p: &Piece<'_>| {
+        let t = p.task;
+        sums.tasks += p.tasks();
+        sums.time_ns = sums.time_ns.saturating_add(p.duration_ns());
+        sums.flops = sums.flops.saturating_add(p.flops);
         let (from, to) = sums.span.unwrap_or((t.start_ns, t.end_ns));
         sums.span = Some((from.min(t.start_ns), to.max(t.end_ns)));
     };
-    for t in trace.rows::<Task>()?.iter() {
-        add(by_codelet.entry(t.codelet).or_default(), t);
+    for p in pieces(&trace.rows::<Task>()?, &trace.rows::<Share>()?) {
+        let t = p.task;
+        add(by_codelet.entry(t.codelet).or_default(), &p);
         if by_node {
             let fresh = || (t.node.to_string(), [Sums::default(); 2]);
-            add(&mut nodes.entry(t.node).or_insert_with(fresh).1[side], t);
+            add(&mut nodes.entry(t.node).or_insert_with(fresh).1[side], &p);
         }
     }
     for (number, sums) in by_codelet {
@@ -252,7 +253,7 @@ fn totals(a: &impl Source, b: &impl Source) -> Result<Vec<Figure>, TraceError> {
     let (x, y) = (Whole::of(a)?, Whole::of(b)?);
     let figure = |name, unit, of: fn(&Whole) -> f64| Figure::new(name, unit, of(&x), of(&y));
     let time = |name, of: fn(&Whole) -> f64| Figure::new(name, "ns", of(&x), of(&y));
-    Ok(vec![
+    let mut figures = vec![
         time("makespan", |w| w.balance.makespan_ns as f64),
         figure("occupancy", "1", |w| w.balance.occupancy),
         figure("tasks", "tasks", |w| w.balance.tasks as f64),
@@ -271,7 +272,13 @@ fn totals(a: &impl Source, b: &impl Source) -> Result<Vec<Figure>, TraceError> {
         }),
         figure("memory peak", "bytes", |w| w.peak_bytes as f64),
         figure("transferred", "bytes", |w| w.transferred_bytes as f64),
-    ])
+    ];
+    let helping = time("of that, in others' tasks", |w| w.sum(|w| w.helping_ns));
+    if helping.a + helping.b > 0.0 {
+        let in_tasks = figures.iter().position(|f| f.name == "in tasks");
+        figures.insert(in_tasks.map_or(0, |k| k + 1), helping);
+    }
+    Ok(figures)
 }
 
 struct Whole {

@@ -4,7 +4,7 @@
 
 use crate::trace::schema::{
     AccessRow, Codelet, Counter, Dependency, Front, GraphTask, HandleRow, Memory, NodeEvent, Phase,
-    Queue, Spill, State, Switch, Task, Transfer, Worker,
+    Queue, Share, Spill, State, Switch, Task, Transfer, Worker,
 };
 
 /// What is known of a row; what it does not say itself may follow from its task.
@@ -32,7 +32,7 @@ pub struct Facet {
 pub trait Facets {
     /// A description that others point to: it stays whole in a smaller trace.
     const DESCRIBES: bool = false;
-    /// It says of its task only which one it is.
+    /// It says of its task only which one it is. One with a thread must be on a chosen one too.
     const BY_TASK: bool = false;
     /// The node is a front itself, not what its tasks carry.
     const FRONTS: bool = false;
@@ -76,6 +76,7 @@ facets! {
     Dependency (BY_TASK) |r| { task: Some(r.task), predecessor: Some(r.predecessor) }
     Memory (BY_TASK) |r| { span: span(r.time_ns, r.time_ns), task: Some(r.task), node: Some(r.node), handle: Some(r.handle) }
     State |r| { span: span(r.start_ns, r.end_ns), thread: Some(r.worker) }
+    Share (BY_TASK) |r| { span: span(r.start_ns, r.end_ns), thread: Some(Some(r.worker)), task: Some(r.task) }
     Queue |r| { span: span(r.time_ns, r.time_ns), thread: Some(Some(r.worker)) }
     Transfer |r| { span: span(r.asked_ns, r.end_ns), handle: Some(r.handle) }
     Switch |r| { span: span(r.out_ns, r.in_ns.unwrap_or(u64::MAX)), thread: Some(r.worker) }

@@ -11,6 +11,7 @@
 //! | `facets`, `filter` | what rows can be chosen by, and a smaller trace of the chosen |
 //! | `diff` | two traces: totals, codelets, tree nodes, phases |
 //! | `document` | the reference of the tables, as text |
+//! | `pieces` | who worked on a task, and when |
 
 mod balance;
 mod check;
@@ -18,6 +19,7 @@ mod diff;
 mod document;
 mod facets;
 mod filter;
+mod pieces;
 mod source;
 
 pub use balance::{Balance, PartBalance, WorkerBalance};
@@ -28,4 +30,5 @@ pub(crate) use diff::{notes, same_tree};
 pub use document::{sql_document, tables_document};
 pub use facets::{Facet, Facets};
 pub use filter::{Filter, FilterError, FilteredRows, filter};
+pub(crate) use pieces::{Piece, helpers, pieces};
 pub use source::{Known, KnownVisitor, Source, TABLES};

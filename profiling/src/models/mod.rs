@@ -41,6 +41,7 @@ pub use group::{FEWEST, GroupModel};
 pub use line::{Interval, Line};
 pub use mixture::{Cluster, Component, Mixture};
 
+use crate::inspect::helpers;
 use crate::trace::Tables;
 use crate::trace::schema::{Task, WorkerKind};
 use geometry::Timed;
@@ -73,7 +74,7 @@ pub struct Anomaly {
     pub task: u32,
     /// Its group, a place in [`Models::groups`].
     pub group: usize,
-    /// How long it took.
+    /// How long it took, with the time of those who helped.
     pub duration_ns: u64,
     /// How long it would take, as a median.
     pub expected_ns: f64,
@@ -127,11 +128,15 @@ pub fn fit(tables: &Tables, level: f64) -> Models {
         .map(|c| (c.codelet, &*c.name))
         .collect();
     let mut left_out = 0;
-    let mut by_group: BTreeMap<(u16, WorkerKind), Vec<&Task>> = BTreeMap::new();
-    for task in &tables.tasks {
+    let mut by_group: BTreeMap<(u16, WorkerKind), Vec<Worked<'_>>> = BTreeMap::new();
+    for worked in worked(tables) {
+        let task = worked.task;
         match kinds.get(&task.worker) {
             Some(&kind) if names.contains_key(&task.codelet) => {
-                by_group.entry((task.codelet, kind)).or_default().push(task);
+                by_group
+                    .entry((task.codelet, kind))
+                    .or_default()
+                    .push(worked);
             }
             _ => left_out += 1,
         }
@@ -145,7 +150,7 @@ pub fn fit(tables: &Tables, level: f64) -> Models {
     };
     for ((codelet, kind), tasks) in by_group {
         let name = names[&codelet];
-        let mut timed: Vec<Timed> = tasks.iter().map(|t| timed(t)).collect();
+        let mut timed: Vec<Timed> = tasks.iter().map(timed).collect();
         models.add_group(name, kind, &tasks, &mut timed);
         slow_moves(&tasks, &mut timed);
         models.fits.push(geometry::fit(name, kind, &timed, level));
@@ -154,30 +159,45 @@ pub fn fit(tables: &Tables, level: f64) -> Models {
     models
 }
 
-/// 0 also for a task that ends before it begins, which a check of the trace reports.
-fn duration_ns(task: &Task) -> u64 {
-    task.end_ns.saturating_sub(task.start_ns)
+/// A task and the time of all who worked on it: what it would have taken its worker alone.
+#[derive(Clone, Copy)]
+struct Worked<'t> {
+    task: &'t Task,
+    /// 0 also for a task that ends before it begins, which a check of the trace reports.
+    ns: u64,
 }
 
-fn timed(task: &Task) -> Timed {
+fn worked(tables: &Tables) -> Vec<Worked<'_>> {
+    let own = tables.tasks.iter().map(|task| Worked {
+        task,
+        ns: task.end_ns.saturating_sub(task.start_ns),
+    });
+    let mut all: Vec<_> = own.collect();
+    for piece in helpers(&tables.tasks, &tables.shares) {
+        all[piece.row].ns = all[piece.row].ns.saturating_add(piece.duration_ns());
+    }
+    all
+}
+
+fn timed(worked: &Worked<'_>) -> Timed {
     Timed {
-        geometry: task.into(),
-        ns: duration_ns(task) as f64,
+        geometry: worked.task.into(),
+        ns: worked.ns as f64,
         slow: false,
     }
 }
 
 /// The tasks that have a measurable duration and are asked for: their places, and points over their size.
 fn points(
-    tasks: &[&Task],
+    tasks: &[Worked<'_>],
     size: impl Fn(&Task) -> u64,
     asked: impl Fn(&Task) -> bool,
 ) -> (Vec<usize>, Vec<Point>) {
-    let usable = |k: &usize| asked(tasks[*k]) && duration_ns(tasks[*k]) > 0;
+    let usable = |k: &usize| asked(tasks[*k].task) && tasks[*k].ns > 0;
     let point = |k: usize| {
         let point = Point {
-            x: (size(tasks[k]).max(1) as f64).ln(),
-            y: (duration_ns(tasks[k]) as f64).ln(),
+            x: (size(tasks[k].task).max(1) as f64).ln(),
+            y: (tasks[k].ns as f64).ln(),
         };
         (k, point)
     };
@@ -185,7 +205,7 @@ fn points(
 }
 
 /// Marks the tasks without flops that are far above a robust line on their entries.
-fn slow_moves(tasks: &[&Task], timed: &mut [Timed]) {
+fn slow_moves(tasks: &[Worked<'_>], timed: &mut [Timed]) {
     let (places, points) = points(tasks, |t| t.coefficients, |t| t.flops == 0);
     if points.len() >= group::FEWEST_ROBUST {
         let line = robust::fit(&points, FAR_LEVEL);
@@ -197,13 +217,19 @@ fn slow_moves(tasks: &[&Task], timed: &mut [Timed]) {
 
 impl Models {
     /// Models the tasks with flops, notes the anomalies, and marks in `timed` those that are far above their model.
-    fn add_group(&mut self, codelet: &str, kind: WorkerKind, tasks: &[&Task], timed: &mut [Timed]) {
+    fn add_group(
+        &mut self,
+        codelet: &str,
+        kind: WorkerKind,
+        tasks: &[Worked<'_>],
+        timed: &mut [Timed],
+    ) {
         let (places, points) = points(tasks, |t| t.flops, |t| t.flops > 0);
-        let all = tasks.iter().filter(|t| t.flops > 0).count();
+        let all = tasks.iter().filter(|t| t.task.flops > 0).count();
         if all == 0 {
             return;
         }
-        let flops = || places.iter().map(|&k| tasks[k].flops);
+        let flops = || places.iter().map(|&k| tasks[k].task.flops);
         let model = group::fit(
             &Members {
                 codelet,
@@ -220,15 +246,15 @@ impl Models {
         for ((&k, cluster), far) in places.iter().zip(found).zip(far) {
             timed[k].slow = far.is_some();
             let Some(cluster) = cluster else { continue };
-            let task = tasks[k];
+            let Worked { task, ns } = tasks[k];
             let interval = lines[cluster].at(task.flops as f64);
             self.anomalies.push(Anomaly {
                 task: task.task,
                 group: self.groups.len(),
-                duration_ns: duration_ns(task),
+                duration_ns: ns,
                 expected_ns: interval.expected_ns,
                 upper_ns: interval.upper_ns,
-                ratio: duration_ns(task) as f64 / interval.expected_ns,
+                ratio: ns as f64 / interval.expected_ns,
                 cluster,
             });
         }

@@ -26,11 +26,11 @@ fn chart(subject: &Subject<'_>) -> Chart {
     let layers = (deepest - highest + 1).div_ceil(each) as usize;
     // The last one for tasks of no front.
     let mut spans = vec![(Vec::new(), Vec::new()); layers + 1];
-    for task in subject.tasks() {
-        let layer = depth(task.node).map_or(layers, |d| ((d - highest) / each) as usize);
-        let (start, end) = subject.span_ns(task);
-        spans[layer].0.push(start);
-        spans[layer].1.push(end);
+    for piece in subject.pieces() {
+        let node = piece.task.node;
+        let layer = depth(node).map_or(layers, |d| ((d - highest) / each) as usize);
+        spans[layer].0.push(subject.since_ns(piece.start_ns));
+        spans[layer].1.push(subject.since_ns(piece.end_ns));
     }
     let title = "Workers in use by depth of the tree";
     let mut chart = Chart::new(ChartForm::Stack, title, Unit::Count("workers"));

@@ -39,6 +39,8 @@ pub(super) enum Form {
     Dashes,
     Dot,
     Outline,
+    /// The lower half of a box.
+    Half,
     /// A dot with an edge.
     Ring,
 }
@@ -310,6 +312,10 @@ fn swatch(scene: &mut Scene, key: &Key, x: f64, y: f64) {
             },
             key.colour,
         ),
+        Form::Half => {
+            let (w, h) = (12.0, 5.0);
+            scene.rect(Area { x, y: middle, w, h }, key.colour);
+        }
         Form::Line => {
             let look = Stroke::new(key.colour, 2.0);
             scene.line((x, middle), (x + 12.0, middle), look);

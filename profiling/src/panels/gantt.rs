@@ -1,5 +1,6 @@
-//! Workers over time: tasks by codelet, what a worker did without a task below them, and how much of its time that was; the steps of
-//! the program above them, the longest chain of tasks along them, and what the run could have taken as lines across.
+//! Workers over time: tasks by codelet, at half height those of others that a worker did parts of; below them what it did without a
+//! task, and how much of its time that was; the steps of the program above them, the longest chain of tasks along them, and what the
+//! run could have taken as lines across.
 
 use super::axis::{percent, time};
 use super::font;
@@ -29,14 +30,22 @@ const EDGED: f64 = 5.0;
 /// Height of the steps of the program.
 const PHASES: f64 = 18.0;
 
-/// A task on the row of its worker.
+/// A task on the row of its worker, or of one who did parts of it.
 #[derive(Clone, Copy)]
 struct Bar {
     start: f64,
     end: f64,
-    codelet: u16,
+    look: Look,
     marked: bool,
     chain: bool,
+}
+
+/// What bars are told apart by.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Look {
+    codelet: u16,
+    /// Another worker's task: at half height.
+    helps: bool,
 }
 
 fn paint(subject: &Subject<'_>, options: &PanelOptions) -> Scene {
@@ -54,6 +63,9 @@ fn paint(subject: &Subject<'_>, options: &PanelOptions) -> Scene {
     }
     keys.push(Key::new(Form::Outline, INK, "on the longest chain"));
     let bars = bars(subject, options, &path.tasks.into_iter().collect());
+    if bars.iter().flatten().any(|bar| bar.look.helps) {
+        keys.push(Key::new(Form::Half, GREY, "helps another worker's task"));
+    }
     let marked = bars.iter().flatten().filter(|bar| bar.marked).count();
     if !options.marked.is_empty() {
         let text = match marked {
@@ -116,17 +128,21 @@ fn paint(subject: &Subject<'_>, options: &PanelOptions) -> Scene {
     frame.scene
 }
 
-/// The tasks of each worker in what is drawn, by their beginnings.
+/// The tasks of each worker in what is drawn, and those it helped with, by their beginnings.
 fn bars(subject: &Subject<'_>, options: &PanelOptions, chain: &HashSet<u32>) -> Vec<Vec<Bar>> {
     let mut bars: Vec<Vec<Bar>> = vec![Vec::new(); subject.workers.len()];
-    for task in subject.tasks() {
-        if let Some((start, end)) = subject.visible(subject.span(task)) {
-            bars[subject.lane(task.worker)].push(Bar {
+    for piece in subject.pieces() {
+        if let Some((start, end)) = subject.visible(subject.worked(&piece)) {
+            let task = piece.task.task;
+            bars[subject.lane(piece.worker)].push(Bar {
                 start,
                 end,
-                codelet: task.codelet,
-                marked: options.marked.contains(&task.task),
-                chain: chain.contains(&task.task),
+                look: Look {
+                    codelet: piece.task.codelet,
+                    helps: !piece.own,
+                },
+                marked: piece.own && options.marked.contains(&task),
+                chain: piece.own && chain.contains(&task),
             });
         }
     }
@@ -161,25 +177,29 @@ fn tasks(
     row: Area,
 ) {
     frame.scene.group("tasks");
-    let place = |span: &Span<u16>| Area {
-        x: span.x,
-        w: span.w,
-        ..row
+    let place = |span: &Span<Look>| {
+        let h = if span.kind.helps { 0.5 * row.h } else { row.h };
+        Area {
+            x: span.x,
+            y: row.bottom() - h,
+            w: span.w,
+            h,
+        }
     };
     let spans = mine.iter().map(|bar| Span {
         x: frame.x(bar.start),
         w: frame.length(bar.end - bar.start),
-        kind: bar.codelet,
+        kind: bar.look,
     });
     let opacity = if options.marked.is_empty() { 1.0 } else { PALE };
     let spans = merged(spans, STEP);
-    // One path a codelet.
-    let mut used: Vec<u16> = spans.iter().map(|span| span.kind).collect();
+    // One path a look.
+    let mut used: Vec<Look> = spans.iter().map(|span| span.kind).collect();
     used.sort_unstable();
     used.dedup();
-    for codelet in used {
-        for span in spans.iter().filter(|span| span.kind == codelet) {
-            let colour = subject.colour(codelet);
+    for look in used {
+        for span in spans.iter().filter(|span| span.kind == look) {
+            let colour = subject.colour(look.codelet);
             frame.scene.tint(place(span), colour, opacity);
         }
     }
@@ -189,9 +209,10 @@ fn tasks(
         let w = frame.length(bar.end - bar.start).max(STEP);
         let x = frame.x(bar.start).min(row.right() - w);
         if x + w - last >= 0.5 * STEP {
-            let kind = bar.codelet;
+            let kind = bar.look;
             let span = Span { x, w, kind };
-            frame.scene.rect(place(&span), subject.colour(kind));
+            let colour = subject.colour(kind.codelet);
+            frame.scene.rect(place(&span), colour);
             last = x + w;
         }
     }

@@ -58,11 +58,11 @@ impl Grid {
         let width = (span.1 - span.0) / columns as f64;
         let used = subject.used();
         let mut times = vec![vec![vec![0.0; columns]; used.len()]; subject.workers.len()];
-        for task in subject.tasks() {
-            let (start, end) = subject.span(task);
-            let k = used.iter().position(|(c, _)| *c == task.codelet);
+        for piece in subject.pieces() {
+            let (start, end) = subject.worked(&piece);
+            let k = used.iter().position(|(c, _)| *c == piece.task.codelet);
             if let (Some(k), true) = (k, end > start) {
-                let row = &mut times[subject.lane(task.worker)][k];
+                let row = &mut times[subject.lane(piece.worker)][k];
                 spread(row, span, (start, end), end - start);
             }
         }

@@ -6,7 +6,7 @@ use super::subject::Subject;
 use super::{Drawing, PanelEntry};
 use crate::account::Steps;
 use crate::palette::{self, OTHER};
-use crate::trace::schema::{FrontKind, Task};
+use crate::trace::schema::FrontKind;
 use std::collections::HashMap;
 
 pub(super) const ENTRY: PanelEntry = PanelEntry {
@@ -20,9 +20,9 @@ const LARGEST: usize = 8;
 
 fn chart(subject: &Subject<'_>) -> Chart {
     let mut times: HashMap<u32, f64> = HashMap::new();
-    for task in subject.tasks() {
-        if let Some((start, end)) = subject.visible(subject.span(task)) {
-            *times.entry(task.node).or_default() += end - start;
+    for piece in subject.pieces() {
+        if let Some((start, end)) = subject.visible(subject.worked(&piece)) {
+            *times.entry(piece.task.node).or_default() += end - start;
         }
     }
     let mut nodes: Vec<(u32, f64)> = times.into_iter().filter(|node| node.1 > 0.0).collect();
@@ -32,14 +32,16 @@ fn chart(subject: &Subject<'_>) -> Chart {
     // By their numbers: children below their parents.
     nodes.sort_by_key(|node| node.0);
     let place: HashMap<u32, usize> = nodes.iter().enumerate().map(|(k, n)| (n.0, k)).collect();
-    let mut tasks: Vec<Vec<&Task>> = vec![Vec::new(); nodes.len() + 1];
-    for task in subject.tasks() {
-        tasks[place.get(&task.node).copied().unwrap_or(nodes.len())].push(task);
+    let mut spans = vec![(Vec::new(), Vec::new()); nodes.len() + 1];
+    for piece in subject.pieces() {
+        let row = place.get(&piece.task.node).copied();
+        let (from, to) = &mut spans[row.unwrap_or(nodes.len())];
+        from.push(subject.since_ns(piece.start_ns));
+        to.push(subject.since_ns(piece.end_ns));
     }
     let title = "Workers in use by tree node";
     let mut chart = Chart::new(ChartForm::Stack, title, Unit::Count("workers"));
-    for (k, tasks) in tasks.into_iter().enumerate() {
-        let (from, to) = tasks.into_iter().map(|task| subject.span_ns(task)).unzip();
+    for (k, (from, to)) in spans.into_iter().enumerate() {
         let steps = Steps::count(from, to);
         let Some(part) = subject.part_of_workers(&steps) else {
             continue;

@@ -5,6 +5,7 @@
 
 use super::{PanelError, PanelOptions};
 use crate::account::Steps;
+use crate::inspect::{Piece, pieces};
 use crate::models::{self, Models};
 use crate::palette::{self, Colour};
 use crate::trace::Trace;
@@ -93,6 +94,17 @@ impl<'t> Subject<'t> {
 
     pub fn tasks(&self) -> &'t [Task] {
         &self.trace.tables.tasks
+    }
+
+    /// Who worked on tasks, and when: their workers, and those who helped.
+    pub fn pieces(&self) -> impl Iterator<Item = Piece<'t>> {
+        let all = pieces(self.tasks(), &self.trace.tables.shares);
+        all.filter(|piece| self.knows(piece.worker))
+    }
+
+    /// From start to end of a worker's part in a task.
+    pub fn worked(&self, piece: &Piece<'_>) -> (f64, f64) {
+        (self.since(piece.start_ns), self.since(piece.end_ns))
     }
 
     /// Since the beginning of the run.
@@ -209,12 +221,12 @@ impl<'t> Subject<'t> {
         Some(&self.trace.tables.fronts[*self.fronts.get(&node)?])
     }
 
-    /// Codelets that ran in what is drawn, with their time in it, in the order of their numbers.
+    /// Codelets that ran in what is drawn, with the workers' time in it, in the order of their numbers.
     pub fn used(&self) -> Vec<(u16, f64)> {
         let mut times: BTreeMap<u16, f64> = BTreeMap::new();
-        for task in self.tasks() {
-            if let Some((start, end)) = self.visible(self.span(task)) {
-                *times.entry(task.codelet).or_default() += end - start;
+        for piece in self.pieces() {
+            if let Some((start, end)) = self.visible(self.worked(&piece)) {
+                *times.entry(piece.task.codelet).or_default() += end - start;
             }
         }
         times.into_iter().collect()
@@ -281,6 +293,11 @@ fn check(trace: &Trace) -> Result<(), PanelError> {
     for (k, state) in tables.states.iter().enumerate() {
         if state.start_ns > state.end_ns {
             return wrong("states", k, "it ends before it begins".to_owned());
+        }
+    }
+    for (k, share) in tables.shares.iter().enumerate() {
+        if share.start_ns > share.end_ns {
+            return wrong("shares", k, "it ends before it begins".to_owned());
         }
     }
     let mut seen = HashMap::with_capacity(tables.fronts.len());

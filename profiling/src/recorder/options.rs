@@ -5,7 +5,7 @@
 use super::packed::{Packed, access_words};
 use crate::clock::ClockKind;
 use std::path::PathBuf;
-use treeqr_runtime::{MemoryRecord, StallRecord, StateRecord, TaskRecord};
+use treeqr_runtime::{MemoryRecord, ShareRecord, StallRecord, StateRecord, TaskRecord};
 
 /// How much to keep, and where. Nothing of it changes a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,6 +36,8 @@ pub struct Expected {
     pub accesses: usize,
     /// Allocations and releases.
     pub memory_events: usize,
+    /// Times that a worker does parts of another's task.
+    pub shares: usize,
 }
 
 impl Default for RecorderOptions {
@@ -60,6 +62,7 @@ impl RecorderOptions {
                 tasks,
                 accesses: tasks.saturating_mul(4),
                 memory_events: tasks,
+                shares: tasks,
             }),
             ..RecorderOptions::default()
         }
@@ -76,7 +79,11 @@ impl Expected {
         let a_task = TaskRecord::WORDS + 4 * StateRecord::WORDS;
         let tasks = self.tasks.saturating_mul(a_task);
         let memory = self.memory_events.saturating_mul(MemoryRecord::WORDS);
-        tasks.saturating_add(memory).saturating_add(1024)
+        // With the spans before and after.
+        let a_share = ShareRecord::WORDS + 2 * StateRecord::WORDS;
+        let shares = self.shares.saturating_mul(a_share);
+        let words = tasks.saturating_add(memory).saturating_add(shares);
+        words.saturating_add(1024)
     }
 
     /// Words that the submission would write if it waited before every task, for a place in the window and for memory.

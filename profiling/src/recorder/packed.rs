@@ -14,13 +14,14 @@
 //!   accesses  n, task | n times handle, access                                                                             1+n
 //!   transfer  kind, from, handle | to | ticks | wait | duration | bytes                                                      6
 //!   stall     reason, submitted | start | end                                                                                3
+//!   share     task | parts | start | end                                                                                     4
 //! ```
 //!
 //! Which worker it was is not in a record: all records of a thread are in chunks of its own.
 
 use treeqr_runtime::{
-    Access, CodeletId, Handle, MemoryNode, MemoryRecord, StallReason, StallRecord, StateRecord,
-    TaskId, TaskRecord, TransferKind, TransferRecord, WorkerState,
+    Access, CodeletId, Handle, MemoryNode, MemoryRecord, ShareRecord, StallReason, StallRecord,
+    StateRecord, TaskId, TaskRecord, TransferKind, TransferRecord, WorkerState,
 };
 
 /// What a record is about.
@@ -33,10 +34,11 @@ pub(crate) enum Kind {
     Access,
     Transfer,
     Stall,
+    Share,
 }
 
 /// How many kinds there are.
-pub(crate) const KINDS: usize = 6;
+pub(crate) const KINDS: usize = 7;
 
 /// A record of fixed size.
 pub(crate) trait Packed: Sized {
@@ -65,6 +67,7 @@ pub(crate) enum Record {
     Access(AccessRecord),
     Transfer(TransferRecord),
     Stall(StallRecord),
+    Share(ShareRecord),
 }
 
 #[inline]
@@ -276,6 +279,27 @@ impl Packed for StallRecord {
     }
 }
 
+impl Packed for ShareRecord {
+    const KIND: Kind = Kind::Share;
+    const WORDS: usize = 4;
+
+    fn pack(&self, out: &mut [u64]) {
+        let head = header(Kind::Share, 0, 0, self.task.0);
+        out.copy_from_slice(&[head, self.parts.into(), self.start, self.end]);
+    }
+
+    fn unpack(words: &[u64], worker: u16) -> Option<Self> {
+        let w: &[u64; Self::WORDS] = words.first_chunk()?;
+        Some(ShareRecord {
+            task: TaskId(high(w[0])),
+            worker,
+            parts: low(w[1]),
+            start: w[2],
+            end: w[3],
+        })
+    }
+}
+
 /// In the order of their codes.
 const ACCESSES: [Access; 4] = [
     Access::Read,
@@ -338,12 +362,14 @@ fn decode_one(
     const ACCESS: u8 = Kind::Access as u8;
     const TRANSFER: u8 = Kind::Transfer as u8;
     const STALL: u8 = Kind::Stall as u8;
+    const SHARE: u8 = Kind::Share as u8;
     let (record, length) = match head as u8 {
         TASK => one(words, worker).map(|(r, n)| (Record::Task(r), n))?,
         MEMORY => one(words, worker).map(|(r, n)| (Record::Memory(r), n))?,
         STATE => one(words, worker).map(|(r, n)| (Record::State(r), n))?,
         TRANSFER => one(words, worker).map(|(r, n)| (Record::Transfer(r), n))?,
         STALL => one(words, worker).map(|(r, n)| (Record::Stall(r), n))?,
+        SHARE => one(words, worker).map(|(r, n)| (Record::Share(r), n))?,
         ACCESS => {
             let length = 1 + half(head) as usize;
             for &word in words.get(1..length)? {

@@ -71,6 +71,16 @@ fn stall(id: u32) -> StallRecord {
     }
 }
 
+fn share(id: u32, worker: u16) -> ShareRecord {
+    ShareRecord {
+        task: TaskId(id),
+        worker,
+        parts: u32::MAX - id,
+        start: 10 * u64::from(id) + 1,
+        end: 10 * u64::from(id) + 6,
+    }
+}
+
 fn spec(id: u32, accesses: u32) -> TaskSpec {
     let mut spec = TaskSpec::new(CodeletId(0), id);
     spec.accesses
@@ -138,6 +148,7 @@ fn everything(options: RecorderOptions, count: u32) -> (RecordedRun, bool) {
         worker.task(&task(id, 0));
         worker.memory(&memory(id));
         worker.state(&state(id, 0));
+        worker.share(&share(id, 0));
         worker.transfer(&transfer(id));
         keeper.take();
         keeper.prepare();
@@ -177,6 +188,11 @@ fn chunks_that_wrap_lose_nothing() {
         assert_eq!(
             (stall.submitted, stall.reason, stall.end_ns - stall.start_ns),
             (id, StallReason::Memory, 4)
+        );
+        let share = run.shares[id as usize];
+        assert_eq!(
+            (share.task, share.parts, share.end_ns - share.start_ns),
+            (TaskId(id), u32::MAX - id, 5)
         );
         let transfer = run.transfers[id as usize];
         assert_eq!(
@@ -223,6 +239,7 @@ fn spilled_and_unspilled_recordings_are_equal() {
     assert_eq!(in_memory.states, through_file.states);
     assert_eq!(in_memory.transfers, through_file.transfers);
     assert_eq!(in_memory.stalls, through_file.stalls);
+    assert_eq!(in_memory.shares, through_file.shares);
     assert_eq!((in_memory.dropped, through_file.dropped), (0, 0));
     assert_eq!(in_memory.record_bytes, through_file.record_bytes);
     assert_eq!(folder.path().read_dir().unwrap().count(), 0);
@@ -246,6 +263,7 @@ fn what_finds_no_memory_is_counted() {
         assert_eq!(run.states.len() as u64 + d.states, made);
         assert_eq!(run.transfers.len() as u64 + d.transfers, made);
         assert_eq!(run.stalls.len() as u64 + d.stalls, made);
+        assert_eq!(run.shares.len() as u64 + d.shares, made);
         let accesses: u64 = (0..200).map(|id| id % 90).sum();
         assert_eq!(run.accesses.len() as u64 + d.accesses, accesses);
         assert_eq!(run.dropped, d.total());
@@ -475,6 +493,7 @@ fn records_come_back_from_words() {
         round_trip(state(id, u16::MAX), u16::MAX);
         round_trip(transfer(id), 0);
         round_trip(stall(id), 0);
+        round_trip(share(id, 9), 9);
     }
     for state in [
         WorkerState::Scheduling,

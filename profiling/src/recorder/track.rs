@@ -12,7 +12,7 @@ use std::mem;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use treeqr_runtime::{
-    Lane, MemoryRecord, StallRecord, StateRecord, TaskId, TaskRecord, TaskSpec, Track,
+    Lane, MemoryRecord, ShareRecord, StallRecord, StateRecord, TaskId, TaskRecord, TaskSpec, Track,
     TransferRecord,
 };
 
@@ -214,6 +214,11 @@ impl Track for ThreadTrack {
     }
 
     fn stall(&mut self, record: &StallRecord) {
+        self.push(record);
+    }
+
+    fn share(&mut self, record: &ShareRecord) {
+        debug_assert_eq!(self.lane, Lane::Worker(record.worker as usize));
         self.push(record);
     }
 }

@@ -7,8 +7,8 @@
 //! come in blocks from the last to the first, and are put right.
 
 use super::{
-    AccessRow, DropReason, Drops, MemoryRow, RecordedRun, Recording, SpillRow, StallRow, StateRow,
-    TaskRow, TransferRow, WorkerRow,
+    AccessRow, DropReason, Drops, MemoryRow, RecordedRun, Recording, ShareRow, SpillRow, StallRow,
+    StateRow, TaskRow, TransferRow, WorkerRow,
 };
 use crate::clock::Calibration;
 use crate::recorder::{KINDS, Kept, Kind, Piece, RawRun, Record, Spilled, Stream, decode};
@@ -125,6 +125,7 @@ impl Filling {
             states: with_room(room(Kind::State)),
             transfers: with_room(room(Kind::Transfer)),
             stalls: with_room(room(Kind::Stall)),
+            shares: with_room(room(Kind::Share)),
             lost_tracks: (raw.workers + 1).saturating_sub(raw.streams.len()),
             ..RecordedRun::default()
         };
@@ -223,6 +224,13 @@ impl RecordedRun {
                 submitted: s.submitted,
                 reason: s.reason,
             }),
+            Record::Share(s) => self.shares.push(ShareRow {
+                task: s.task,
+                worker: s.worker,
+                parts: s.parts,
+                start_ns: ns(s.start),
+                end_ns: ns(s.end),
+            }),
         }
     }
 
@@ -235,6 +243,7 @@ impl RecordedRun {
             (Kind::State, self.states.len()),
             (Kind::Transfer, self.transfers.len()),
             (Kind::Stall, self.stalls.len()),
+            (Kind::Share, self.shares.len()),
         ] {
             made[kind as usize] = made[kind as usize].saturating_sub(rows as u64);
         }
@@ -248,6 +257,8 @@ impl RecordedRun {
         self.tasks.sort_unstable_by_key(|row| row.id);
         self.memory.sort_by_key(|row| row.time_ns);
         self.states
+            .sort_unstable_by_key(|row| (row.worker, row.start_ns, row.end_ns));
+        self.shares
             .sort_unstable_by_key(|row| (row.worker, row.start_ns, row.end_ns));
         self.transfers.sort_by_key(|row| row.asked_ns);
         self.stalls.sort_by_key(|row| row.start_ns);

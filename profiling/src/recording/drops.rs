@@ -20,6 +20,8 @@ pub struct Drops {
     pub transfers: u64,
     /// Of [`stalls`](crate::RecordedRun::stalls).
     pub stalls: u64,
+    /// Of [`shares`](crate::RecordedRun::shares).
+    pub shares: u64,
 }
 
 impl Drops {
@@ -32,8 +34,9 @@ impl Drops {
             states,
             transfers,
             stalls,
+            shares,
         } = self;
-        tasks + accesses + memory + states + transfers + stalls
+        tasks + accesses + memory + states + transfers + stalls + shares
     }
 
     pub(super) fn of(by_kind: [u64; KINDS]) -> Self {
@@ -45,6 +48,7 @@ impl Drops {
             states: of(Kind::State),
             transfers: of(Kind::Transfer),
             stalls: of(Kind::Stall),
+            shares: of(Kind::Share),
         }
     }
 }

@@ -75,6 +75,8 @@ pub struct RecordedRun {
     pub transfers: Vec<TransferRow>,
     /// By time: the submission waited.
     pub stalls: Vec<StallRow>,
+    /// By worker, then time: workers without a task did parts of others'.
+    pub shares: Vec<ShareRow>,
     /// By time: records went from memory to a file, so that the recorder itself took some of the machine.
     pub spills: Vec<SpillRow>,
     /// Bytes of the records that are in the tables, as they were written.
@@ -99,6 +101,7 @@ impl RecordedRun {
             self.states.len(),
             self.transfers.len(),
             self.stalls.len(),
+            self.shares.len(),
         ];
         tables.iter().sum::<usize>() as u64
     }
@@ -230,6 +233,21 @@ pub struct StallRow {
     pub submitted: u32,
     /// What for.
     pub reason: StallReason,
+}
+
+/// A span of a worker without a task, in which it did parts of another worker's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ShareRow {
+    /// Which task.
+    pub task: TaskId,
+    /// Who helped.
+    pub worker: u16,
+    /// How many parts it did.
+    pub parts: u32,
+    /// From.
+    pub start_ns: u64,
+    /// To.
+    pub end_ns: u64,
 }
 
 /// A span in which the recorder wrote records to its file.

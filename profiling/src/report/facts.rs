@@ -4,7 +4,7 @@
 
 use super::format::{BoundsHead, Fact};
 use super::run::Run;
-use crate::account::{Idle, cause_in_words, memory_peak};
+use crate::account::{cause_in_words, memory_peak};
 use crate::panels::axis::{percent, si, time};
 use crate::trace::{Status, TraceKind};
 use serde_json::{Map, Value};
@@ -125,7 +125,7 @@ pub(super) fn headline(run: &Run<'_>) -> Vec<Fact> {
     if flops > 0.0 {
         out.push(Fact::new("Speed", si(flops / span * 1e9, "Flop/s")).note(si(flops, "flop")));
     }
-    out.push(occupancy(&run.computed.idle));
+    out.push(occupancy(run));
     if let Some(bounds) = bounds(run) {
         let area = time(bounds.area_ns);
         let path = time(bounds.critical_path_ns as f64);
@@ -150,7 +150,8 @@ pub(super) fn headline(run: &Run<'_>) -> Vec<Fact> {
     out
 }
 
-fn occupancy(idle: &Idle) -> Fact {
+fn occupancy(run: &Run<'_>) -> Fact {
+    let idle = &run.computed.idle;
     let all = (idle.executing_ns + idle.all.total_ns()).max(1) as f64;
     let mut causes = idle.all.named().to_vec();
     causes.sort_by_key(|cause| std::cmp::Reverse(cause.1));
@@ -160,10 +161,19 @@ fn occupancy(idle: &Idle) -> Fact {
         .take_while(|&(_, part)| part >= SMALL)
         .map(|(name, part)| format!("{} {}", cause_in_words(name), percent(part)))
         .collect();
+    let helping = run.subject.pieces().filter(|piece| !piece.own);
+    let helping: f64 = helping.map(|piece| piece.duration_ns() as f64).sum();
+    let mut notes = Vec::new();
+    if helping > 0.0 {
+        notes.push(format!("in others' tasks: {}", percent(helping / all)));
+    }
+    if !told.is_empty() {
+        notes.push(format!("without one: {}", told.join(", ")));
+    }
     let fact = Fact::new("Workers in tasks", percent(idle.executing_ns as f64 / all));
-    match told.is_empty() {
+    match notes.is_empty() {
         true => fact,
-        false => fact.note(format!("without one: {}", told.join(", "))),
+        false => fact.note(notes.join("; ")),
     }
 }
 

@@ -105,6 +105,7 @@ pub(super) enum Body {
     Gantt {
         levels: Vec<GanttLevel>,
         states: States,
+        helping: Option<States>,
     },
     Tree {
         rows: TreeRows,

@@ -342,8 +342,8 @@ fn head(run: &Run<'_>, name: String, to: &mut Columns) -> RunHead {
 
 fn workers(run: &Run<'_>) -> Vec<WorkerHead> {
     let mut busy = vec![0.0; run.subject.workers.len()];
-    for task in run.tasks() {
-        busy[run.subject.lane(task.worker)] += (task.end_ns - task.start_ns) as f64;
+    for piece in run.subject.pieces() {
+        busy[run.subject.lane(piece.worker)] += piece.duration_ns() as f64;
     }
     let worker = |(worker, busy): (&crate::panels::subject::Lane, f64)| WorkerHead {
         name: worker.name.clone(),

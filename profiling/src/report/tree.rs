@@ -120,6 +120,23 @@ fn rows(run: &Run<'_>) -> (Vec<Row>, HashMap<u32, u32>, Vec<Piece>) {
             slow,
         });
     }
+    for helper in run.subject.pieces().filter(|piece| !piece.own) {
+        let kind = match run.subject.role(helper.task.codelet) {
+            Role::Subtree => GROUPS,
+            Role::Solve => continue,
+            _ => OWN,
+        };
+        // Its task has a row.
+        let row = of_home[&homes[&helper.task.node]];
+        let (start, length) = run.span(helper.start_ns, helper.end_ns);
+        pieces.push(Piece {
+            row,
+            start,
+            end: start + length,
+            kind,
+            slow: false,
+        });
+    }
     lives(run, &mut rows, &of_home);
     pieces.sort_unstable_by_key(|piece| (piece.row, piece.start));
     (rows, of_home, pieces)

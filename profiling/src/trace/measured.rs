@@ -11,10 +11,10 @@ use super::Tables;
 use super::manifest::RunPart;
 use super::nodes::node_events;
 use super::schema::{
-    Codelet, Counter, Dependency, Front, Memory, Phase, Queue, Role, Spill, State, Switch, Task,
-    ThreadState, Transfer, TransferReason, Worker, WorkerKind,
+    Codelet, Counter, Dependency, Front, Memory, Phase, Queue, Role, Share, Spill, State, Switch,
+    Task, ThreadState, Transfer, TransferReason, Worker, WorkerKind,
 };
-use crate::recording::{RecordedRun, StateRow, TaskRow};
+use crate::recording::{RecordedRun, ShareRow, StateRow, TaskRow};
 use treeqr_runtime::{Dependencies, MemoryNode, StallReason, TaskId, TransferKind, WorkerState};
 
 /// What a task works on.
@@ -99,6 +99,8 @@ pub fn measured(runs: &[RecordedRun], meaning: Meaning<'_>) -> Tables {
             .extend(run.memory.iter().map(|row| memory(row, shift)));
         out.queues.extend(run.tasks.iter().map(queue));
         states(run, &mut out.states);
+        out.shares
+            .extend(run.shares.iter().map(|row| share(row, shift)));
         let transfers = run.transfers.iter();
         out.transfers
             .extend(transfers.map(|row| transfer(row, shift)));
@@ -110,6 +112,7 @@ pub fn measured(runs: &[RecordedRun], meaning: Meaning<'_>) -> Tables {
     }
     out.workers.sort_by_key(|worker| worker.worker);
     out.states.sort_by_key(|s| (s.start_ns, s.worker));
+    out.shares.sort_by_key(|s| (s.start_ns, s.worker));
     out.queues.sort_by_key(|q| (q.time_ns, q.worker));
     out.node_events = node_events(&out.tasks, &out.codelets);
     out
@@ -301,6 +304,16 @@ fn states(run: &RecordedRun, out: &mut Vec<State>) {
     };
     out.extend(run.states.iter().map(of_worker));
     out.extend(run.stalls.iter().map(of_submission));
+}
+
+fn share(row: &ShareRow, shift: Shift) -> Share {
+    Share {
+        task: shift.task + row.task.0,
+        worker: row.worker,
+        parts: row.parts,
+        start_ns: row.start_ns,
+        end_ns: row.end_ns,
+    }
 }
 
 fn queue(row: &TaskRow) -> Queue {

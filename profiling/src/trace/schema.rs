@@ -267,7 +267,8 @@ table! {
 }
 
 table! {
-    /// One span in which a thread ran no task. What lies between tasks and is no such span is the runtime's own work.
+    /// One span in which a thread ran no task. What lies between tasks and is neither such a span nor one of
+    /// `shares` is the runtime's own work.
     State in "states" {
         /// The worker; empty for the thread that submits.
         worker: Option<u16>,
@@ -276,6 +277,22 @@ table! {
         /// From.
         start_ns: u64,
         /// To.
+        end_ns: u64,
+    }
+}
+
+table! {
+    /// One span in which a worker without a task of its own did parts of another's.
+    Share in "shares" {
+        /// The task.
+        task: u32,
+        /// Who helped.
+        worker: u16,
+        /// How many parts it did.
+        parts: u32,
+        /// From.
+        start_ns: u64,
+        /// To; a little after the end of the task for those who did its last parts.
         end_ns: u64,
     }
 }
@@ -459,6 +476,7 @@ macro_rules! for_each_table {
             fronts: Front,
             memory: Memory,
             states: State,
+            shares: Share,
             queues: Queue,
             transfers: Transfer,
             switches: Switch,

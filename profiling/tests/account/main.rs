@@ -13,4 +13,5 @@ mod idle;
 mod outside;
 mod parts;
 mod path;
+mod shares;
 mod twin;

@@ -2,7 +2,8 @@
 
 use super::{CODELETS, Shape, random};
 use treeqr_profiling::trace::schema::{
-    Codelet, Counter, Role, Spill, State, Switch, SwitchReason, Task, ThreadState,
+    Codelet, Counter, Role, Share, Spill, State, Switch, SwitchReason, Task, ThreadState,
+    WorkerKind,
 };
 use treeqr_profiling::trace::{Status, Trace};
 
@@ -72,7 +73,71 @@ pub fn samples() -> Vec<(String, Trace)> {
     cancelled.manifest.status = Status::Cancelled;
     out.push(("cancelled".into(), cancelled));
     out.push(("solves, switches, counters".into(), rich(3)));
+    out.push(("helpers".into(), helped(5)));
     out
+}
+
+/// A random one on several CPUs that help each other.
+pub fn helped(seed: u64) -> Trace {
+    let trace = with_helpers(random(Shape {
+        seed,
+        tasks: 150,
+        cpus: 4,
+        devices: (seed % 2) as u16,
+    }));
+    assert!(trace.tables.shares.len() > 10);
+    trace
+}
+
+/// Where a CPU worker had no task while another's lasted, it does parts of that one. It looks at the clock a little late.
+pub fn with_helpers(mut trace: Trace) -> Trace {
+    let tables = &mut trace.tables;
+    let workers = tables.workers.iter();
+    let cpus = workers.filter(|w| w.kind == WorkerKind::Cpu);
+    let cpus: Vec<u16> = cpus.map(|w| w.worker).collect();
+    for state in std::mem::take(&mut tables.states) {
+        let helper = state.worker.filter(|w| cpus.contains(w));
+        let common = |t: &Task| (state.start_ns.max(t.start_ns), state.end_ns.min(t.end_ns));
+        let task = tables.tasks.iter().find(|t| {
+            let other = cpus.contains(&t.worker) && state.worker != Some(t.worker);
+            other && common(t).0 + 20 < common(t).1
+        });
+        let (Some(worker), Some(task)) = (helper, task) else {
+            tables.states.push(state);
+            continue;
+        };
+        let (from, to) = common(task);
+        let to = state.end_ns.min(to + 1);
+        tables.shares.push(Share {
+            task: task.task,
+            worker,
+            parts: 1 + (to - from) as u32 % 7,
+            start_ns: from,
+            end_ns: to,
+        });
+        for (start_ns, end_ns) in [(state.start_ns, from), (to, state.end_ns)] {
+            if start_ns < end_ns {
+                tables.states.push(State {
+                    start_ns,
+                    end_ns,
+                    ..state
+                });
+            }
+        }
+    }
+    tables.shares.sort_by_key(|s| (s.start_ns, s.worker));
+    trace
+}
+
+/// What workers did in tasks: worker, task, and nanoseconds; of tasks that are there.
+pub fn worked(trace: &Trace) -> impl Iterator<Item = (u16, &Task, u64)> {
+    let tasks = &trace.tables.tasks;
+    let own = tasks.iter().map(|t| (t.worker, t, t.end_ns - t.start_ns));
+    let helped = trace.tables.shares.iter().filter_map(|s| {
+        let task = tasks.iter().find(|t| t.task == s.task)?;
+        Some((s.worker, task, s.end_ns - s.start_ns))
+    });
+    own.chain(helped)
 }
 
 /// With all that a trace can have: tasks of a solve, spills, context switches, counters, stalls of both kinds.

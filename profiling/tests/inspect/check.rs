@@ -2,7 +2,7 @@
 
 use crate::sample::{graph, sample, with_device};
 use treeqr_profiling::inspect::{CHECKS, Finding, Severity, check};
-use treeqr_profiling::trace::schema::{Front, FrontKind, NodeEventKind, State, ThreadState};
+use treeqr_profiling::trace::schema::{Front, FrontKind, NodeEventKind, Share, State, ThreadState};
 use treeqr_profiling::trace::{RunPart, Status, Trace};
 
 fn good() -> Trace {
@@ -197,6 +197,17 @@ const BROKEN: &[Case] = &[
             t.tables.dependencies[0].task = 0;
         },
     ),
+    ("shares", "shares:1: worker 0 helps with task 0", |t| {
+        let task = &t.tables.tasks[0];
+        assert_eq!(task.worker, 0);
+        t.tables.shares.push(Share {
+            task: 0,
+            worker: 0,
+            parts: 1,
+            start_ns: task.start_ns,
+            end_ns: task.end_ns,
+        });
+    }),
     ("overlap", "tasks:", |t| {
         t.tables.states.clear();
         let first = t.tables.tasks.iter().position(|t| t.worker == 1).unwrap();

@@ -1,5 +1,8 @@
 //! What a trace says of itself: rules, balance, parts, differences, and what happens to damaged ones.
 
+#[path = "../common/mod.rs"]
+mod common;
+
 mod balance;
 mod check;
 mod damage;
@@ -7,3 +10,4 @@ mod diff;
 mod document;
 mod filter;
 mod sample;
+mod shares;

@@ -2,7 +2,7 @@
 
 use crate::sample::{CPU, DEVICE, GEQRT, Random, along, near, numbers, only, push, tables, truth};
 use treeqr_profiling::models::{self, Choice, REPORT_VERSION};
-use treeqr_profiling::trace::schema::WorkerKind;
+use treeqr_profiling::trace::schema::{Share, WorkerKind};
 
 #[test]
 fn the_unit_of_time_does_not_matter() {
@@ -139,4 +139,30 @@ fn slow_tasks_beyond_chance_are_told_from_noise() {
         let models = models::fit(&slow, 0.95);
         assert!(models.beyond_chance(), "{}", models.anomalies().len());
     }
+}
+
+/// A task that others help with takes less time and no less work: models and anomalies are those of the run without help.
+#[test]
+fn helpers_change_no_model() {
+    let alone = along(&mut Random::new(14), 600, 0.1, |k, _| match k % 50 {
+        0 => 3.0,
+        _ => 0.0,
+    });
+    let mut helped = alone.clone();
+    for t in helped.tasks.iter_mut().step_by(3) {
+        let half = (t.end_ns - t.start_ns) / 2;
+        t.end_ns -= half;
+        helped.shares.push(Share {
+            task: t.task,
+            worker: t.worker + 1,
+            parts: 3,
+            start_ns: t.start_ns,
+            end_ns: t.start_ns + half,
+        });
+    }
+    let models = models::fit(&helped, 0.95);
+    assert!(!models.anomalies().is_empty());
+    assert_eq!(models, models::fit(&alone, 0.95));
+    helped.shares.clear();
+    assert_ne!(models, models::fit(&helped, 0.95));
 }

@@ -1,6 +1,7 @@
 //! Levels of detail: no time is lost in them, and an anomaly is in every one.
 
 use crate::common::Shape;
+use crate::common::samples::{helped, worked};
 use crate::decoder::{Run, run_of};
 use crate::{anomalies, with_anomalies};
 use serde_json::Value;
@@ -32,7 +33,8 @@ static SAMPLES: LazyLock<Vec<Sample>> = LazyLock::new(|| {
         slow: anomalies(&trace),
         trace,
     };
-    traces.map(sample).collect()
+    let helped = (0..3).map(helped);
+    traces.chain(helped).map(sample).collect()
 });
 
 fn begin(trace: &Trace) -> u64 {
@@ -67,12 +69,8 @@ fn fills_of_the_gantt_chart_add_up_to_the_time_in_tasks_at_every_level() {
             assert_eq!(fill.len(), bins * trace.tables.workers.len());
             let width = span(run) / bins as f64;
             for (worker, fill) in fill.chunks_exact(bins).enumerate() {
-                let mine = trace
-                    .tables
-                    .tasks
-                    .iter()
-                    .filter(|t| usize::from(t.worker) == worker);
-                let busy: u64 = mine.map(|t| t.end_ns - t.start_ns).sum();
+                let mine = worked(trace).filter(|w| usize::from(w.0) == worker);
+                let busy: u64 = mine.map(|w| w.2).sum();
                 let drawn: f64 = fill.iter().map(|f| f / 255.0 * width).sum();
                 let used = fill.iter().filter(|f| **f > 0.0).count();
                 let most = ROUNDING * width * used as f64 + 1e-6;
@@ -143,15 +141,17 @@ fn loads_of_tree_rows_add_up_to_the_time_in_their_tasks() {
         let codelets = &trace.tables.codelets;
         // By row: in its own tasks, in groups, in assemblies.
         let mut times: BTreeMap<(usize, u64), f64> = BTreeMap::new();
-        for task in &trace.tables.tasks {
+        for (worker, task, time) in worked(trace) {
             let row = of_node[&task.node];
+            let own = worker == task.worker;
             let kinds: &[u64] = match &*codelets[usize::from(task.codelet)].name {
                 "do_subtree" => &[1],
-                "init_block" | "block_copy" => &[0, 2],
+                // The mark of an assembly is where the task was.
+                "init_block" | "block_copy" if own => &[0, 2],
                 _ => &[0],
             };
             for &kind in kinds {
-                *times.entry((row, kind)).or_default() += (task.end_ns - task.start_ns) as f64;
+                *times.entry((row, kind)).or_default() += time as f64;
             }
         }
         let levels = list(&panel["levels"]);

@@ -17,7 +17,7 @@ fn html(trace: &Trace) -> String {
 
 /// Every number is one, and a null only where there may be nothing.
 fn whole(value: &Value, path: &str) {
-    const OPTIONAL: [&str; 14] = [
+    const OPTIONAL: [&str; 15] = [
         "comparison",
         "note",
         "bounds",
@@ -32,6 +32,7 @@ fn whole(value: &Value, path: &str) {
         "panel",
         "from_ns",
         "to_ns",
+        "helping",
     ];
     match value {
         Value::Null => {

@@ -79,10 +79,20 @@ interface PanelHead {
   about: string;
 }
 
+export interface IntervalColumns {
+  lane: Col;
+  kind: Col;
+  start: Col;
+  duration: Col;
+  kinds: Kind[];
+}
+
 export interface GanttPanel extends PanelHead {
   kind: "gantt";
   levels: { bins: number; codelet: Col; fill: Col; mark: Col }[];
-  states: { lane: Col; kind: Col; start: Col; duration: Col; kinds: Kind[] } | null;
+  states: IntervalColumns | null;
+  // Parts of other workers' tasks, their kinds the codelets.
+  helping: IntervalColumns | null;
 }
 
 export interface TreeLevel {

@@ -184,11 +184,19 @@ function panels(made: Made, rows: Task[], workers: number, out: Writer, models: 
     const end = t.start + t.duration;
     if (next !== undefined && next.lane === t.lane && next.start - end > 300) gaps.push({ lane: t.lane, start: end, duration: next.start - end, kind: next.start - end > 5000 ? 1 : 0 });
   });
+  // In the first half of every fourth gap the worker helps, and has that much less of a state.
+  const helped = gaps.filter((_, k) => k % 4 === 0).map((g) => ({ ...g, duration: Math.floor(g.duration / 2) }));
+  gaps.forEach((g, k) => {
+    if (k % 4 === 0) [g.start, g.duration] = [g.start + Math.floor(g.duration / 2), g.duration - Math.floor(g.duration / 2)];
+  });
   const gantt: Panel = {
     id: "gantt", title: "Workers over time", about: "A row a worker: its tasks, coloured by codelet. Slow tasks are strong; dashed lines are the bounds.", kind: "gantt", levels,
     states: { lane: out.put("states.lane", "u8", "plain", gaps.map((g) => g.lane)), kind: out.put("states.kind", "u8", "plain", gaps.map((g) => g.kind)),
       start: out.put("states.start", "f64", "delta", gaps.map((g) => g.start)), duration: out.put("states.duration", "f64", "varint", gaps.map((g) => g.duration)),
       kinds: [{ name: "scheduling", colour: "#777777" }, { name: "sleeping", colour: "#dddddd" }] },
+    helping: { lane: out.put("helping.lane", "u8", "plain", helped.map((g) => g.lane)), kind: out.put("helping.kind", "u8", "plain", helped.map(() => 7)),
+      start: out.put("helping.start", "f64", "delta", helped.map((g) => g.start)), duration: out.put("helping.duration", "f64", "varint", helped.map((g) => g.duration)),
+      kinds: CODELETS.map(([name, , colour]) => ({ name: `helps with ${name}`, colour })) },
   };
   const bySubmission = nodes.map((n) => n.id).sort((a, b) => nodes[a].first - nodes[b].first);
   const rowOf = new Map(bySubmission.map((id, row) => [id, row]));

@@ -177,6 +177,30 @@ describe("Gantt chart", () => {
     expect(panel.hit(2, 2, f)).toBeNull();
   });
 
+  test("parts of another's task are in the lower half of the lane, and told; pale where slow tasks are looked for", () => {
+    const panel = make(one, "gantt");
+    const [run] = one.runs;
+    const head = run.head.panels.find((p) => p.kind === "gantt");
+    if (head?.kind !== "gantt" || head.helping === null) throw new Error("nobody helps");
+    const [lane, start, duration] = [head.helping.lane, head.helping.start, head.helping.duration].map((name) => run.columns.get(name));
+    // The longest: the picture is narrowed to twice its length.
+    const row = Array.from(duration.keys()).reduce((a, b) => (duration[b] > duration[a] ? b : a));
+    const hash = `t=${start[row] - duration[row] / 2},${start[row] + 1.5 * duration[row]}`;
+    const strong = LIGHT.data("#332288");
+    for (const [more, drawn] of [["&pale=0", true], ["", false]] as const) {
+      const f = frame(one, panel, hash + more);
+      const r = recorder();
+      panel.draw(r.painter, f);
+      const x = scaleOf(f.window, f.plot).x(start[row] + duration[row] / 2);
+      const middle = f.plot.y + ((lane[row] + 0.5) * f.plot.height) / run.head.workers.length;
+      const here = r.shapes.filter((s) => s.what === "rect" && s.at[0] < x && s.at[2] > x && s.at[3] > middle + 1 && s.at[1] > middle - 1);
+      expect(here.some((s) => s.colour === strong)).toBe(drawn);
+      expect(panel.hit(x, middle, f)?.title).toMatch(/^helps with tpmqrt, /);
+    }
+    const names = panel.legend(LIGHT, frame(one, panel).state).map((entry) => entry.name);
+    expect(names).toContain("helps another worker's task (half height)");
+  });
+
   test("the selected task has an edge to each neighbour in view", () => {
     const panel = make(one, "gantt");
     const [run] = one.runs;

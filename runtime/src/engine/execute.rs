@@ -2,28 +2,32 @@
 //!
 //! Takes a task, the application, the store; gives the bytes it touched or why it failed. Knows no dependency.
 
+use super::share::Company;
 use crate::codelet::{Application, TaskFailure};
 use crate::context::{MemorySink, TaskContext};
 use crate::device_task::DeviceTask;
 use crate::error::{RunError, panic_message};
 use crate::faults::ActiveFaults;
 use crate::machine::{Event, Room, StreamWorker};
-use crate::observer::{MemoryRecord, Observer, StateRecord, TaskRecord, Track, WorkerState};
+use crate::observer::{
+    MemoryRecord, Observer, ShareRecord, StateRecord, TaskRecord, Track, WorkerState,
+};
 use crate::spec::{Handle, TaskId, TaskSpec, WorkerId};
 use crate::store::{Change, MemoryNode, OutOfMemory, SharedStore};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use treeqr_devices::Span;
 
-/// Runs a task.
+/// Runs a task; `company` are the workers it may share itself with. Gives the bytes it touched, and the nanoseconds of those who helped.
 pub(super) fn execute<A: Application, O: Observer>(
     app: &A,
     store: SharedStore<'_>,
     id: TaskId,
     spec: &TaskSpec,
     scratch: &mut A::Scratch,
+    company: Option<&dyn Company>,
     recorder: &mut Recorder<'_, O>,
-) -> Result<u64, RunError> {
+) -> Result<(u64, u64), RunError> {
     let codelet = &app.codelets()[spec.codelet.0 as usize];
     let code = match store.memory() {
         MemoryNode::HOST => codelet.cpu,
@@ -31,7 +35,9 @@ pub(super) fn execute<A: Application, O: Observer>(
     };
     let code = code.expect("checked at submission, and by the scheduler");
     let (worker, faults) = (recorder.worker, recorder.faults);
-    let context = TaskContext::new(id, spec, worker, store, recorder);
+    // The parts of a task know no device.
+    let company = company.filter(|_| store.memory() == MemoryNode::HOST);
+    let context = TaskContext::new(id, spec, worker, store, company, recorder);
     let (name, node) = (codelet.name, spec.node);
     // Unwind safety: after a panic no further task runs, and neither the scratch nor the application is used by the run.
     match catch_unwind(AssertUnwindSafe(|| {
@@ -41,7 +47,7 @@ pub(super) fn execute<A: Application, O: Observer>(
         faults.after_task(worker, begin);
         done
     })) {
-        Ok(Ok(())) => Ok(context.bytes_taken()),
+        Ok(Ok(())) => Ok((context.bytes_taken(), context.helped_ns())),
         Ok(Err(failure)) => Err(failed(name, node, failure)),
         Err(payload) => Err(panicked(name, node, &*payload)),
     }
@@ -183,10 +189,30 @@ impl<O: Observer> Recorder<'_, O> {
     /// The worker has been in `state` since `start`; returns now.
     pub(super) fn state_since(&mut self, state: WorkerState, start: u64) -> u64 {
         let end = self.clock();
+        self.state(state, start, end);
+        end
+    }
+
+    /// The worker was in `state` from `start` to `end`.
+    pub(super) fn state(&mut self, state: WorkerState, start: u64, end: u64) {
         if O::ACTIVE {
             self.track.state(&StateRecord {
                 worker: self.worker as u16,
                 state,
+                start,
+                end,
+            });
+        }
+    }
+
+    /// The worker has done parts of another's task from `start` to now; returns now.
+    pub(super) fn shared(&mut self, task: TaskId, parts: usize, start: u64) -> u64 {
+        let end = self.clock();
+        if O::ACTIVE {
+            self.track.share(&ShareRecord {
+                task,
+                worker: self.worker as u16,
+                parts: parts as u32,
                 start,
                 end,
             });

@@ -4,6 +4,7 @@
 //!
 //! Knows the parts of the engine, no application. Regular tests don't compile it.
 
+use super::share::Board;
 use super::sleep::Sleep;
 use super::tally::{Reached, Tally};
 use crate::schedulers::Wake;
@@ -12,6 +13,7 @@ use crate::sync::{Arc, AtomicBool, AtomicUsize, Ordering};
 use crate::task::{ReadyTask, Task};
 use crate::throttle::{Limit, Throttle};
 use loom::thread;
+use std::any::Any;
 use std::num::NonZeroUsize;
 
 /// All interleavings with at most `preemptions` switches away from a thread that could go on.
@@ -259,5 +261,40 @@ fn loom_a_task_that_waits_for_its_turn_gets_one() {
         };
         let here = usize::from(throttle.admit(task(1)).is_some());
         assert_eq!(here + worker.join().unwrap(), 1);
+    });
+}
+
+/// A task in two parts, and a worker that may help: each part is done once, before its owner goes on, and what it wrote is then seen.
+/// (That a sleeper hears of parts is the protocol of a push.)
+#[test]
+fn loom_parts_are_over_when_their_owner_goes_on() {
+    model(4, || {
+        let shared = Arc::new((Board::new(), Sleep::new(1)));
+        let helper = {
+            let shared = shared.clone();
+            thread::spawn(move || {
+                let (board, sleep) = &*shared;
+                let mut mine = 0_usize;
+                if board.is_open() {
+                    board.help(sleep, &mut mine, || 0);
+                }
+                mine
+            })
+        };
+        let (board, sleep) = &*shared;
+        let mut mine = 0_usize;
+        let written = [AtomicUsize::new(0), AtomicUsize::new(0)];
+        let body = |part: usize, own: &mut dyn Any| {
+            // Relaxed: only the end of the part makes it visible.
+            written[part].store(written[part].load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+            *own.downcast_mut::<usize>().expect("a count") += 1;
+        };
+        board.share(sleep, TaskId(0), 2, &body, &mut mine);
+        for part in &written {
+            assert_eq!(part.load(Ordering::Relaxed), 1);
+        }
+        assert!(!board.is_open());
+        let helped = helper.join().unwrap();
+        assert_eq!(mine + helped, 2);
     });
 }

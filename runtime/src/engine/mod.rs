@@ -3,6 +3,7 @@
 //! ```text
 //!   submit.rs    infer dependencies ---> ready? ---> Engine::make_ready --> scheduler.push, sleep.wake
 //!   worker.rs    scheduler.pop ---> execute.rs ---> Engine::complete --> successors ready? ---> the same
+//!   share.rs     a running task in parts ---> workers without a task
 //!   tally.rs     how many are unfinished: the window of the submission, the end of the run
 //!   run.rs       starts the threads, submits, waits          sequential.rs   the same events without any of it
 //! ```
@@ -16,6 +17,7 @@ mod live;
 mod loom;
 pub(crate) mod run;
 pub(crate) mod sequential;
+pub(crate) mod share;
 mod sleep;
 pub(crate) mod submit;
 mod tally;
@@ -28,13 +30,15 @@ use crate::faults::ActiveFaults;
 use crate::machine::Machine;
 use crate::observer::Observer;
 use crate::schedulers::{Scheduler, Wake};
-use crate::spec::WorkerId;
+use crate::spec::{TaskId, WorkerId};
 use crate::store::SharedStore;
 use crate::sync::{AtomicBool, AtomicUsize, Mutex, Ordering, lock};
 use crate::task::{ReadyTask, Task};
 use crate::throttle::Throttle;
 use crate::topology::Platform;
+use share::{Board, Body, Company};
 use sleep::Sleep;
+use std::any::Any;
 use tally::{Reached, Tally};
 
 /// What the threads of one run share.
@@ -48,6 +52,9 @@ struct Engine<'r, A: Application, O: Observer> {
     machine: &'r Machine<'r>,
     scheduler: Box<dyn Scheduler + 'r>,
     sleep: Sleep,
+    board: Board,
+    /// Whether workers without a task help with those of others.
+    share: bool,
     tally: Tally,
     throttle: Throttle,
     cancel: &'r CancelHandle,
@@ -127,5 +134,15 @@ impl<A: Application, O: Observer> Engine<'_, A, O> {
         }
         self.throttle.done(task.codelet()).map(push);
         self.heed(self.tally.one_done());
+    }
+}
+
+impl<A: Application, O: Observer> Company for Engine<'_, A, O> {
+    fn idle(&self) -> usize {
+        self.board.idle()
+    }
+
+    fn share(&self, task: TaskId, parts: usize, body: &Body<'_>, own: &mut dyn Any) -> u64 {
+        self.board.share(&self.sleep, task, parts, body, own)
     }
 }

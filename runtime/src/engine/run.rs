@@ -7,6 +7,7 @@ use super::submit::{Flow, Submitter};
 use super::{Engine, worker};
 use crate::codelet::Application;
 use crate::config::{Config, DeviceStats, RunStats};
+use crate::engine::share::Board;
 use crate::engine::sleep::Sleep;
 use crate::engine::tally::Tally;
 use crate::error::{RunError, Stopped};
@@ -106,6 +107,8 @@ where
         bind: config.bind,
         flush_denormals: config.flush_denormals,
         sleep: Sleep::new(workers),
+        board: Board::new(),
+        share: config.share,
         tally: Tally::new(config.window),
         throttle: Throttle::new(&config.limits, app.codelets().len()),
         cancel: &config.cancel,

@@ -131,8 +131,8 @@ impl<A: Application, O: Observer> Sink for Here<'_, A, O> {
             self.submission.submitted(id, &spec, start);
         }
         let (scratch, recorder) = (&mut self.scratch, &mut self.recorder);
-        match execute(self.app, self.store, id, &spec, scratch, recorder) {
-            Ok(bytes) => {
+        match execute(self.app, self.store, id, &spec, scratch, None, recorder) {
+            Ok((bytes, _)) => {
                 let end = recorder.clock();
                 let (submit, ready, pop) = (start, start, start);
                 recorder.task(

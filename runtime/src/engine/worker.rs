@@ -5,6 +5,7 @@
 use super::Engine;
 use super::device_log::DeviceLog;
 use super::execute::{Recorder, Times, execute, launch};
+use super::share::Company;
 use crate::codelet::Application;
 use crate::denormals::FlushDenormals;
 use crate::error::{RunError, panic_message};
@@ -19,6 +20,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// How often a worker without a task asks again before it sleeps; with the pauses between, some microseconds.
 const SPIN_ROUNDS: u32 = 100;
+
+/// How often a worker asks that has just helped another: its next parts come after a panel, some tens of microseconds later.
+const SPIN_ROUNDS_OF_HELPERS: u32 = 2000;
 
 /// How often between these it lets another thread have its processor: with as many workers as processors, the submission
 /// shares one with a worker, which would wait for tasks that it keeps from being submitted.
@@ -78,7 +82,9 @@ fn serve<A: Application, O: Observer>(engine: &Engine<'_, A, O>, worker: WorkerI
                 {
                     log.flush(&mut *driven.stream, ticks, &mut recorder.track);
                 }
-                match find(engine, &mut recorder, free_since) {
+                // Who has no scratch drives a device, and can't help.
+                let helper = scratch.as_mut().filter(|_| engine.share);
+                match find(engine, &mut recorder, helper, free_since) {
                     Some(found) => found,
                     None => break,
                 }
@@ -105,7 +111,7 @@ fn serve<A: Application, O: Observer>(engine: &Engine<'_, A, O>, worker: WorkerI
             }
         }
         let stopwatch = engine.machine.stopwatch();
-        let mut on_device = None;
+        let (mut on_device, mut helped_ns) = (None, 0);
         let done = match (&mut driven, &mut scratch) {
             (Some(driven), _) => {
                 let rooms = engine.machine.rooms(worker, spec);
@@ -115,7 +121,14 @@ fn serve<A: Application, O: Observer>(engine: &Engine<'_, A, O>, worker: WorkerI
                     bytes
                 })
             }
-            (None, Some(scratch)) => execute(app, store, id, spec, scratch, &mut recorder),
+            (None, Some(scratch)) => {
+                let company = engine.share.then_some(engine as &dyn Company);
+                let done = execute(app, store, id, spec, scratch, company, &mut recorder);
+                done.map(|(bytes, helped)| {
+                    helped_ns = helped;
+                    bytes
+                })
+            }
             (None, None) => unreachable!("a worker without a stream has scratch"),
         };
         // The device has seen it earlier, but nobody was told before now.
@@ -134,7 +147,7 @@ fn serve<A: Application, O: Observer>(engine: &Engine<'_, A, O>, worker: WorkerI
             }
         };
         if let Some(begin) = stopwatch {
-            engine.machine.learn(&task, worker, begin);
+            engine.machine.learn(&task, worker, begin, helped_ns);
         }
         engine.complete(&task, worker, end);
         let (submit, ready) = (task.submit_ticks(), task.ready_ticks());
@@ -192,17 +205,35 @@ fn fetch<A: Application, O: Observer>(
 }
 
 /// Waits for a task; gives it and the time it was found, or `None` when the run is over. The scheduler had none for this
-/// worker, which has been without since `free_since`.
+/// worker, which has been without since `free_since`. With `scratch` it helps those that have one, meanwhile.
 #[cold]
 fn find<A: Application, O: Observer>(
     engine: &Engine<'_, A, O>,
     recorder: &mut Recorder<'_, O>,
+    scratch: Option<&mut A::Scratch>,
+    free_since: u64,
+) -> Option<(ReadyTask, u64)> {
+    let Some(scratch) = scratch else {
+        return seek(engine, recorder, None, free_since);
+    };
+    engine.board.arrive();
+    let found = seek(engine, recorder, Some(scratch), free_since);
+    engine.board.leave();
+    found
+}
+
+fn seek<A: Application, O: Observer>(
+    engine: &Engine<'_, A, O>,
+    recorder: &mut Recorder<'_, O>,
+    mut scratch: Option<&mut A::Scratch>,
     free_since: u64,
 ) -> Option<(ReadyTask, u64)> {
     let worker = recorder.worker;
     let mut since = recorder.state_since(WorkerState::Scheduling, free_since);
+    let mut rounds = SPIN_ROUNDS;
     loop {
-        for round in 0..SPIN_ROUNDS {
+        let mut round = 0;
+        while round < rounds {
             if engine.is_over() {
                 recorder.state_since(WorkerState::Idle, since);
                 return None;
@@ -210,12 +241,22 @@ fn find<A: Application, O: Observer>(
             if let Some(task) = engine.scheduler.pop(worker) {
                 return Some((task, recorder.state_since(WorkerState::Idle, since)));
             }
+            if let Some(scratch) = scratch.as_deref_mut()
+                && engine.board.is_open()
+                && let Some(helped) = help(engine, recorder, scratch, since)
+            {
+                since = helped;
+                (round, rounds) = (0, SPIN_ROUNDS_OF_HELPERS);
+                continue;
+            }
             if round % YIELD_EVERY == YIELD_EVERY - 1 {
                 yield_now();
             } else {
                 std::hint::spin_loop();
             }
+            round += 1;
         }
+        rounds = SPIN_ROUNDS;
         engine.sleep.announce(worker);
         let over = engine.is_over();
         let last_look = if over {
@@ -223,10 +264,18 @@ fn find<A: Application, O: Observer>(
         } else {
             engine.scheduler.pop(worker)
         };
-        if over || last_look.is_some() {
+        let wanted = scratch.is_some() && engine.board.is_open();
+        if over || last_look.is_some() || wanted {
             engine.sleep.retract(worker);
             let now = recorder.state_since(WorkerState::Idle, since);
-            return last_look.map(|task| (pass_on(engine, task), now));
+            match last_look {
+                Some(task) => return Some((pass_on(engine, task), now)),
+                None if over => return None,
+                None => {
+                    since = now;
+                    continue;
+                }
+            }
         }
         since = recorder.state_since(WorkerState::Idle, since);
         engine.sleep.park(worker);
@@ -235,6 +284,23 @@ fn find<A: Application, O: Observer>(
             return Some((pass_on(engine, task), since));
         }
     }
+}
+
+/// Does parts of somebody's task, if there are any; gives the time after that. The worker was idle since `since`.
+fn help<A: Application, O: Observer>(
+    engine: &Engine<'_, A, O>,
+    recorder: &mut Recorder<'_, O>,
+    scratch: &mut A::Scratch,
+    since: u64,
+) -> Option<u64> {
+    let clock = || recorder.clock();
+    // Meanwhile it is of no use to others, who would cut their tasks for nobody.
+    engine.board.leave();
+    let helped = engine.board.help(&engine.sleep, scratch, clock);
+    engine.board.arrive();
+    let (task, parts, begin) = helped?;
+    recorder.state(WorkerState::Idle, since, begin);
+    Some(recorder.shared(task, parts, begin))
 }
 
 /// A worker that was in bed may have been called for one task and found another: if tasks are left, it calls the next.

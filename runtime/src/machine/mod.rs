@@ -311,10 +311,11 @@ impl<'r> Machine<'r> {
         (self.models.is_some() || self.devices.is_some()).then(Instant::now)
     }
 
-    /// `worker` has run `task` since `begin`, its time on this machine included.
-    pub(crate) fn learn(&self, task: &Task, worker: WorkerId, begin: Instant) {
+    /// `worker` has run `task` since `begin`, its time on this machine included, with the help of others for so long: alone it would have
+    /// taken both.
+    pub(crate) fn learn(&self, task: &Task, worker: WorkerId, begin: Instant, helped_ns: u64) {
         if let Some(models) = &self.models {
-            let ns = begin.elapsed().as_nanos() as f64 / self.scale();
+            let ns = (begin.elapsed().as_nanos() as f64 + helped_ns as f64) / self.scale();
             let arch = self.places[worker].arch;
             models.learn(task.codelet(), arch, task.flops(), ns);
         }

@@ -102,12 +102,11 @@ impl<'s> Expected<'s> {
     /// The decision, at time `now`.
     fn choose(&self, seats: &[Seat], task: &Task, now: f64) -> Choice {
         let world = self.scene.world();
-        let able = (0..seats.len()).filter(|&worker| self.scene.can_run(worker, task));
         let mut ends: Vec<(f64, Choice)> = Vec::with_capacity(seats.len());
         let mut unknown: Option<Choice> = None;
         // Neighbours are mostly alike: each question is asked once for them.
         let mut last = None;
-        for worker in able {
+        for worker in self.scene.able(0..seats.len(), task) {
             let place = self.scene.place(worker);
             let (length, transfer) = match last {
                 Some((known, costs)) if known == place => costs,

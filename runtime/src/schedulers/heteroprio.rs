@@ -143,7 +143,8 @@ impl<'s> Heteroprio<'s> {
     /// The kinds that can run `task`.
     fn allowed(&self, task: &Task) -> Vec<bool> {
         let can = |crew: &Vec<WorkerId>| {
-            !crew.is_empty() && crew.iter().all(|&worker| self.scene.can_run(worker, task))
+            let able = self.scene.able(crew.iter().copied(), task).count();
+            !crew.is_empty() && able == crew.len()
         };
         self.crews.iter().map(can).collect()
     }

@@ -51,7 +51,7 @@ pub trait World: Sync {
     /// Now.
     fn now_ns(&self) -> u64;
 
-    /// Whether `worker` is able to run `task`.
+    /// Whether `worker` is able to run `task`: the same for all workers of one place.
     fn can_run(&self, worker: WorkerId, task: &Task) -> bool {
         let _ = (worker, task);
         true
@@ -132,6 +132,27 @@ impl<'s> Scene<'s> {
     /// Whether `worker` is able to run `task`.
     pub fn can_run(&self, worker: WorkerId, task: &Task) -> bool {
         self.uniform || self.world.can_run(worker, task)
+    }
+
+    /// Those of `workers` that are able to run `task`. Neighbours of one place are asked for once: with devices the answer needs a look at
+    /// where its data is.
+    pub fn able<'a>(
+        &'a self,
+        workers: impl Iterator<Item = WorkerId> + 'a,
+        task: &'a Task,
+    ) -> impl Iterator<Item = WorkerId> + 'a {
+        let mut last = None;
+        workers.filter(move |&worker| {
+            let place = self.place(worker);
+            match last {
+                Some((known, can)) if known == place => can,
+                _ => {
+                    let can = self.can_run(worker, task);
+                    last = Some((place, can));
+                    can
+                }
+            }
+        })
     }
 
     /// The first worker from `first` on, going round, that is able to run `task`.

@@ -21,6 +21,15 @@ pub(super) struct App<'a, T: FactorScalar> {
 
 /// A worker's working memory.
 pub(super) struct Scratch<T> {
+    /// Of the task that it runs; taken out while a kernel has some of it and hands an update to others.
+    pub work: Work<T>,
+    /// For a part of a kernel's update, its own or another worker's.
+    pub parts: Vec<T>,
+}
+
+/// Working memory of a task.
+#[derive(Default)]
+pub(super) struct Work<T> {
     pub front: Vec<T>,
     pub tau: Vec<T>,
     pub stack: Vec<T>,
@@ -82,10 +91,13 @@ impl<T: FactorScalar> Application for App<'_, T> {
         // vec! of zeros is left to the system to clear when it is touched.
         let zeros = |len| vec![T::zero(); len];
         Scratch {
-            front: zeros(self.size.front),
-            tau: zeros(self.size.tau),
-            stack: zeros(self.size.stack),
-            kernel: zeros(self.size.kernel),
+            work: Work {
+                front: zeros(self.size.front),
+                tau: zeros(self.size.tau),
+                stack: zeros(self.size.stack),
+                kernel: zeros(self.size.kernel),
+            },
+            parts: zeros(self.size.parts),
         }
     }
 

@@ -6,9 +6,10 @@
 use super::FactorScalar;
 use super::app::{App, Scratch};
 use super::assemble::{CbView, Run, copy_runs, packed_start, runs};
+use super::share;
 use crate::analysis::groups::Unit;
 use crate::symbolic::Front;
-use treeqr_kernels::{FRONT_ALIGNMENT, MatMut, Stair, front_leading, front_qr};
+use treeqr_kernels::{FRONT_ALIGNMENT, MatMut, Stair, front_leading, front_qr_with};
 use treeqr_runtime::{TaskContext, TaskFailure};
 
 impl<T: FactorScalar> App<'_, T> {
@@ -33,13 +34,14 @@ impl<T: FactorScalar> App<'_, T> {
         // Accesses of contribution blocks from outside come next, in the order in which the fronts ask for them.
         let mut next_access = 1 + usize::from(cb_bytes > 0);
         let mut top_of_stack = 0;
+        let mut work = std::mem::take(&mut scratch.work);
         for &f in fronts {
             let f = f as usize;
             let front = self.plan.front(f);
             let (m, n) = (front.m as usize, front.n as usize);
             let ld = front_leading::<T>(m);
-            let skip = scratch.front.as_ptr().align_offset(FRONT_ALIGNMENT);
-            let block = &mut scratch.front[skip..][..ld * (n + nrhs)];
+            let skip = work.front.as_ptr().align_offset(FRONT_ALIGNMENT);
+            let block = &mut work.front[skip..][..ld * (n + nrhs)];
             self.take_own_rows(f, block, ld);
             // Contribution blocks on the stack lie in the order of the children.
             let inside = |c: u32| self.plan.unit_of(c as usize) == u;
@@ -55,7 +57,7 @@ impl<T: FactorScalar> App<'_, T> {
                 if inside(c) {
                     let len = self.plan.front(c as usize).cb_entries(nrhs);
                     let view =
-                        CbView::packed(self.plan.front(c as usize), &scratch.stack[at..at + len]);
+                        CbView::packed(self.plan.front(c as usize), &work.stack[at..at + len]);
                     let child = self.plan.front(c as usize);
                     let all = ((0, child.cb_rows as usize), (0, child.cb_cols() as usize));
                     self.extend_add(c as usize, all.0, all.1, nrhs > 0, &view, (m, n), block, ld);
@@ -78,15 +80,16 @@ impl<T: FactorScalar> App<'_, T> {
                     }
                 }
             }
-            let tau = &mut scratch.tau[..front.reflectors()];
+            let tau = &mut work.tau[..front.reflectors()];
             let stair = self.plan.sym.tree.stair(f);
-            front_qr(
+            front_qr_with(
                 // With the rows that fill up the last vectors.
                 MatMut::new(block, ld, n + nrhs, ld),
                 n,
                 Stair::Rows(stair),
                 tau,
-                &mut scratch.kernel,
+                &mut work.kernel,
+                &mut |rest, within| share::update(task, scratch, rest, within),
             );
             self.pack_factors(f, block, ld, tau, &mut factors[self.plan.factor_at(f)..]);
             if front.parent.is_some() {
@@ -97,11 +100,12 @@ impl<T: FactorScalar> App<'_, T> {
                 } else {
                     let start = top_of_stack;
                     top_of_stack += front.cb_entries(nrhs);
-                    &mut scratch.stack[start..top_of_stack]
+                    &mut work.stack[start..top_of_stack]
                 };
                 pack_contribution(front, block, ld, nrhs, to);
             }
         }
+        scratch.work = work;
         Ok(())
     }
 

@@ -26,6 +26,7 @@ mod limit;
 pub(crate) mod magnitude;
 mod priorities;
 mod refactorize;
+mod share;
 mod tiles;
 
 pub(crate) use factorize::factorize_once;

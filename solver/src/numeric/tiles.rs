@@ -2,9 +2,12 @@
 
 use super::FactorScalar;
 use super::app::{App, Scratch};
+use super::share::{self, by_columns};
 use crate::plan::panel::{tile_stair, triangle_stair};
 use crate::plan::tasks::RHS;
-use treeqr_kernels::{MatMut, MatRef, Op, Stair, copy_upper, copy_v, gemqrt, geqrt, tpmqrt, tpqrt};
+use treeqr_kernels::{
+    MatMut, MatRef, Op, Stair, Update, copy_upper, copy_v, gemqrt, geqrt_with, tpmqrt, tpqrt_with,
+};
 use treeqr_runtime::{TaskContext, TaskFailure, TaskSpec};
 
 /// What the parameters of a tile task say.
@@ -89,13 +92,16 @@ impl<T: FactorScalar> App<'_, T> {
         let mut factor = task.write::<T>(1);
         let (v, tf) = factor.split_at_mut(rows * reflectors);
         let mut a = MatMut::new(&mut tile, height, w, height).submatrix(offset, 0, rows, w);
-        geqrt(
+        let mut work = std::mem::take(&mut scratch.work);
+        geqrt_with(
             a.rb_mut(),
             Stair::Rows(&stair),
             ib,
             MatMut::new(tf, ib, reflectors, ib),
-            &mut scratch.kernel,
+            &mut work.kernel,
+            &mut |rest, within| share::update(task, scratch, rest, within),
         );
+        scratch.work = work;
         copy_v(
             a.rb().submatrix(0, 0, rows, reflectors),
             MatMut::new(v, rows, reflectors, rows),
@@ -123,15 +129,15 @@ impl<T: FactorScalar> App<'_, T> {
         let factor = task.read::<T>(0);
         let mut tile = task.write::<T>(1);
         let (v, tf) = factor.split_at(rows * reflectors);
-        gemqrt(
-            Op::ConjTrans,
+        let (v, tf) = (
             MatRef::new(v, rows, reflectors, rows),
-            Stair::Rows(&stair),
-            ib,
             MatRef::new(tf, ib, reflectors, ib),
-            MatMut::new(&mut tile, height, cols, height).submatrix(offset, 0, rows, cols),
-            &mut scratch.kernel,
         );
+        let (op, stair) = (Op::ConjTrans, Stair::Rows(&stair));
+        let c = MatMut::new(&mut tile, height, cols, height).submatrix(offset, 0, rows, cols);
+        by_columns(task, scratch, task.task().flops, c, |c, scratch| {
+            gemqrt(op, v, stair, ib, tf, c, &mut scratch.work.kernel);
+        });
         Ok(())
     }
 
@@ -153,30 +159,37 @@ impl<T: FactorScalar> App<'_, T> {
         let r =
             MatMut::new(&mut upper, t.height(a), w, t.height(a)).submatrix(t.offset(a, k), 0, w, w);
         let tile = MatMut::new(&mut lower, t.height(i), w, t.height(i));
+        let mut work = std::mem::take(&mut scratch.work);
+        let mut update = |rest: Update<'_, T>, within: &mut [T]| {
+            share::update(task, scratch, rest, within);
+        };
         if tree {
             let stair = triangle_stair(t, stair, i, k);
             let (v, tf) = factor.split_at_mut(w * w);
             let mut b = tile.submatrix(0, 0, w, w);
-            tpqrt(
+            tpqrt_with(
                 r,
                 b.rb_mut(),
                 Stair::Rows(&stair),
                 ib,
                 MatMut::new(tf, ib, w, ib),
-                &mut scratch.kernel,
+                &mut work.kernel,
+                &mut update,
             );
             copy_upper(b.rb(), MatMut::new(v, w, w, w));
         } else {
             let stair = tile_stair(t, stair, i, k);
-            tpqrt(
+            tpqrt_with(
                 r,
                 tile,
                 Stair::Rows(&stair),
                 ib,
                 MatMut::new(&mut factor, ib, w, ib),
-                &mut scratch.kernel,
+                &mut work.kernel,
+                &mut update,
             );
         }
+        scratch.work = work;
         Ok(())
     }
 
@@ -208,22 +221,18 @@ impl<T: FactorScalar> App<'_, T> {
             cols,
         );
         let c2 = MatMut::new(&mut lower, t.height(i), cols, t.height(i));
+        let op = Op::ConjTrans;
+        let flops = task.task().flops;
         if tree {
             let factor = task.read::<T>(0);
             let (v, tf) = factor.split_at(w * w);
             let (v, tf) = (MatRef::new(v, w, w, w), MatRef::new(tf, ib, w, ib));
             let stair = triangle_stair(t, stair, i, k);
-            let c2 = c2.submatrix(0, 0, w, cols);
-            tpmqrt(
-                Op::ConjTrans,
-                v,
-                Stair::Rows(&stair),
-                ib,
-                tf,
-                c1,
-                c2,
-                &mut scratch.kernel,
-            );
+            let stair = Stair::Rows(&stair);
+            let both = (c1, c2.submatrix(0, 0, w, cols));
+            by_columns(task, scratch, flops, both, |(c1, c2), scratch| {
+                tpmqrt(op, v, stair, ib, tf, c1, c2, &mut scratch.work.kernel);
+            });
         } else {
             let (v, tf) = (task.read::<T>(0), task.read::<T>(1));
             let (v, tf) = (
@@ -231,16 +240,10 @@ impl<T: FactorScalar> App<'_, T> {
                 MatRef::new(&tf, ib, w, ib),
             );
             let stair = tile_stair(t, stair, i, k);
-            tpmqrt(
-                Op::ConjTrans,
-                v,
-                Stair::Rows(&stair),
-                ib,
-                tf,
-                c1,
-                c2,
-                &mut scratch.kernel,
-            );
+            let stair = Stair::Rows(&stair);
+            by_columns(task, scratch, flops, (c1, c2), |(c1, c2), scratch| {
+                tpmqrt(op, v, stair, ib, tf, c1, c2, &mut scratch.work.kernel);
+            });
         }
         Ok(())
     }

@@ -4,8 +4,8 @@ use super::{Plan, codelet};
 use crate::analysis::groups::Unit;
 use crate::plan::panel::{Step, steps};
 use treeqr_kernels::{
-    FRONT_ALIGNMENT, KernelScalar, front_leading, front_qr_scratch, gemqrt_scratch, geqrt_scratch,
-    tpmqrt_scratch, tpqrt_scratch,
+    FRONT_ALIGNMENT, KernelScalar, front_leading, front_qr_scratch, front_update_scratch,
+    gemqrt_scratch, geqrt_scratch, tpmqrt_scratch, tpqrt_scratch,
 };
 use treeqr_matrices::{c32, c64};
 
@@ -20,11 +20,13 @@ pub(crate) struct ScratchSize {
     pub stack: usize,
     /// What the kernels ask for.
     pub kernel: usize,
+    /// For a part of a kernel's update, with which another worker helps.
+    pub parts: usize,
 }
 
 impl ScratchSize {
     pub fn bytes(&self, scalar_bytes: usize) -> usize {
-        (self.front + self.tau + self.stack + self.kernel) * scalar_bytes
+        (self.front + self.tau + self.stack + self.kernel + self.parts) * scalar_bytes
     }
 }
 
@@ -45,7 +47,11 @@ impl Plan<'_> {
         for u in 0..self.sym.units.len() {
             match self.unit(u) {
                 Unit::Group(fronts) => self.group_scratch::<T>(u, fronts, &mut out),
-                Unit::Tiled(f) => out.kernel = out.kernel.max(self.tile_kernels::<T>(*f as usize)),
+                Unit::Tiled(f) => {
+                    let f = *f as usize;
+                    out.kernel = out.kernel.max(self.tile_kernels::<T>(f));
+                    out.parts = out.parts.max(self.tile_parts::<T>(f));
+                }
             }
         }
         out
@@ -61,6 +67,7 @@ impl Plan<'_> {
             out.front = out.front.max(ld * (n + nrhs) + skip);
             out.tau = out.tau.max(front.reflectors());
             out.kernel = out.kernel.max(front_qr_scratch::<T>(ld, n, nrhs));
+            out.parts = out.parts.max(front_update_scratch::<T>(ld, n, nrhs));
             for &c in &front.children {
                 if self.unit_of(c as usize) == u {
                     stack -= self.front(c as usize).cb_entries(nrhs);
@@ -71,6 +78,15 @@ impl Plan<'_> {
                 out.stack = out.stack.max(stack);
             }
         }
+    }
+
+    /// For the updates within `geqrt` and `tpqrt`, which are those of `gemqrt` and `tpmqrt` by one inner block.
+    fn tile_parts<T: KernelScalar>(&self, f: usize) -> usize {
+        let t = self.tiling(f);
+        let ib = t.inner_block(size_of::<T>());
+        let highest = (0..t.grid().0).map(|i| t.height(i)).max().unwrap_or(0);
+        let widest = (0..t.panels).map(|k| t.width(k)).max().unwrap_or(0);
+        tpmqrt_scratch::<T>(highest.max(widest), widest, widest, ib)
     }
 
     fn tile_kernels<T: KernelScalar>(&self, f: usize) -> usize {

@@ -151,6 +151,9 @@ pub struct BenchArgs {
     /// The same as --rank off
     #[arg(long, conflicts_with = "rank")]
     pub any_rank: bool,
+    /// Leave each task to the worker that the scheduler gave it to, instead of letting workers that have none do parts of it
+    #[arg(long)]
+    pub no_share: bool,
     #[command(flatten)]
     pub tree: TreeArgs,
     /// One JSON object with all runs, instead of the table or, with --output, beside it

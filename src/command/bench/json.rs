@@ -36,7 +36,7 @@ pub fn object(plan: &Plan, outcomes: &[Outcome]) -> Value {
         })).collect::<Vec<_>>(),
         "options": {
             "any_rank": plan.variants.iter().all(|v| v.rank == RankLook::Off),
-
+            "share": plan.share,
             "ordering": plan.options.ordering,
             "mb": plan.options.mb,
             "nb": plan.options.nb,

@@ -138,6 +138,7 @@ impl Job<'_> {
             run: Config {
                 cancel,
                 models: ModelStore::Cache,
+                share: plan.share,
                 ..Config::with_threads(self.threads)
             },
             sequential: self.scheduler.is_none(),

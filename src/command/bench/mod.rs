@@ -42,6 +42,8 @@ struct Plan {
     devices: Vec<DeviceSpec>,
     /// Real ones.
     accelerators: Vec<Accelerator>,
+    /// Whether workers without a task help others.
+    share: bool,
     reps: u32,
     warmup: u32,
     baselines: u32,
@@ -200,5 +202,6 @@ fn plan(args: &BenchArgs) -> Result<Plan, Failure> {
             ..args.tree.options(1)?
         },
         accelerators,
+        share: !args.no_share,
     })
 }

@@ -54,6 +54,9 @@ pub fn head(plan: &Plan, matrices: usize) -> String {
         let differs = varying(&plan.variants).any(|other| other.name == axis.name);
         !differs && (axis.text)(&plan.variants[0]) != axis.usual
     });
+    if !plan.share {
+        page.indented_by_two("each task is one worker's");
+    }
     let same = words(&plan.variants[0], same);
     if !same.is_empty() {
         page.indented_by_two(&format!("with {}", listed(&same)));

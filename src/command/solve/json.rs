@@ -35,6 +35,7 @@ impl Outcome {
                     "worker": w.worker,
                     "tasks": w.tasks,
                     "executing_s": w.executing_ns as f64 / 1e9,
+                    "helping_s": w.helping_ns as f64 / 1e9,
                     "runtime_s": w.runtime_ns as f64 / 1e9,
                     "idle_s": (w.idle_ns + w.sleeping_ns) as f64 / 1e9,
                 })

@@ -310,8 +310,13 @@ fn occupancy(workers: &[&WorkerSummary]) -> String {
     let idle = sum(|w| w.idle_ns + w.sleeping_ns);
     let all = (tasks + runtime + idle).max(1.0);
     let [t, r, i] = split([tasks, runtime, idle], WIDE);
+    // In tasks too, but in those of others.
+    let helping = match sum(|w| w.helping_ns) {
+        0.0 => String::new(),
+        ns => format!(", helping {:>6}", percent(ns / all)),
+    };
     format!(
-        "{WORK}{}{WORK:#}{WARN}{}{WARN:#}{FAINT}{}{FAINT:#}  tasks {:>5}, runtime {:>6}, idle {:>6}",
+        "{WORK}{}{WORK:#}{WARN}{}{WARN:#}{FAINT}{}{FAINT:#}  tasks {:>5}, runtime {:>6}, idle {:>6}{helping}",
         "█".repeat(t),
         "▒".repeat(r),
         "░".repeat(i),

@@ -154,6 +154,7 @@ fn options(args: &SolveArgs, symbolic: &Symbolic) -> Map<String, Value> {
         "memory_limit": run.memory_limit.to_string(),
         "subtree_workers": run.subtree_workers,
         "window": run.window,
+        "share": !run.no_share,
         "keep_denormals": run.keep_denormals,
         "emulate_device": run.emulate_device.iter().map(|d| d.name.clone()).collect::<Vec<_>>(),
     }) else {

@@ -6,7 +6,8 @@
 //! `Used (MB)`, and, as in the traces of qr_mumps, in `GFlop` of `do_subtree` and of kernels with `front` in their name:
 //! GiB that the task took on the host, negative for what it gave back. A megabyte is 2^20 bytes here.
 //!
-//! States of the submission belong to no worker and are not exported.
+//! A worker that does parts of another's task is `Executing` in the table of states: a second row of the same task in that of tasks
+//! would be a second task to R code that joins by its number. States of the submission belong to no worker and are not exported.
 
 mod rows;
 mod tree;
@@ -14,6 +15,7 @@ mod tree;
 use super::series::{self, Step};
 use super::view::View;
 use super::{ExportEntry, ExportError, ExportOptions, Form};
+use crate::inspect::Piece;
 use crate::trace::Trace;
 use crate::trace::schema::{Role, Task, ThreadState};
 use crate::trace::table::{Table, TableWriter};
@@ -78,7 +80,10 @@ fn write(trace: &Trace, _: &ExportOptions, folder: &Path) -> Result<(), ExportEr
         }),
     )?;
     let states = trace.tables.states.iter();
-    table(folder, states.filter_map(|state| scene.state(state)))?;
+    let states = states.filter_map(|state| scene.state(state));
+    let helpers = view.helpers();
+    let helpers = helpers.iter().map(|helper| scene.helper(helper));
+    table(folder, states.chain(helpers))?;
     table(folder, scene.variables())?;
     table(folder, tree.rows.iter().cloned())?;
     table(
@@ -142,6 +147,7 @@ struct Scene<'v, 't> {
     places: Vec<Place>,
     node: Arc<str>,
     states: HashMap<ThreadState, Arc<str>>,
+    executing: Arc<str>,
 }
 
 impl<'v, 't> Scene<'v, 't> {
@@ -202,6 +208,7 @@ impl<'v, 't> Scene<'v, 't> {
             places: places.collect(),
             node: "0".into(),
             states: ThreadState::ALL.iter().map(state).collect(),
+            executing: "Executing".into(),
         }
     }
 
@@ -269,15 +276,25 @@ impl<'v, 't> Scene<'v, 't> {
     }
 
     fn state(&self, state: &crate::trace::schema::State) -> Option<StarPu> {
-        let place = self.place(state.worker?);
-        let (start, end, duration) = self.span(state.start_ns, state.end_ns);
-        Some(StarPu {
+        let name = self.states[&state.state].clone();
+        Some(self.without_task(state.worker?, (state.start_ns, state.end_ns), name))
+    }
+
+    fn helper(&self, helper: &Piece<'_>) -> StarPu {
+        let span = (helper.start_ns, helper.end_ns);
+        self.without_task(helper.worker, span, self.executing.clone())
+    }
+
+    fn without_task(&self, worker: u16, (from, to): (u64, u64), state: Arc<str>) -> StarPu {
+        let place = self.place(worker);
+        let (start, end, duration) = self.span(from, to);
+        StarPu {
             resource_id: place.name.clone(),
             start,
             end,
             duration,
             depth: 0.0,
-            state: self.states[&state.state].clone(),
+            state,
             size: None,
             numa_nodes: None,
             node: self.node.clone(),
@@ -285,7 +302,7 @@ impl<'v, 't> Scene<'v, 't> {
             resource_type: place.kind.clone(),
             height: place.height,
             position: place.position,
-        })
+        }
     }
 
     fn variables(&self) -> impl Iterator<Item = Variable> {

@@ -5,7 +5,7 @@
 //! | file | rules |
 //! | --- | --- |
 //! | `shape` | numbers, references, the tree, what goes with the kind of trace |
-//! | `time` | the life of a task, spans, predecessors, overlap |
+//! | `time` | the life of a task, spans, predecessors, helpers, overlap |
 //! | `memory` | bytes never negative, each after the other, within the limit |
 //! | `sums` | what the analysis and the run itself promise |
 
@@ -73,6 +73,11 @@ pub const CHECKS: &[Check] = &[
         name: "order",
         about: "no task starts before its predecessors have ended",
         run: time::order,
+    },
+    Check {
+        name: "shares",
+        about: "who does parts of a task is another worker than its own, and begins while it lasts",
+        run: time::shares,
     },
     Check {
         name: "overlap",

@@ -2,7 +2,7 @@
 
 use super::{Findings, Subject};
 use crate::trace::schema::{
-    Dependency, Memory, NodeEvent, NodeEventKind, Phase, Queue, Spill, State, Switch, Task,
+    Dependency, Memory, NodeEvent, NodeEventKind, Phase, Queue, Share, Spill, State, Switch, Task,
     Transfer, Worker,
 };
 use crate::trace::{Table, TraceKind};
@@ -114,6 +114,9 @@ pub(super) fn spans(subject: &Subject<'_>, findings: &mut Findings) {
     each(&tables.states, findings, |r: &State| {
         (ns(r.start_ns), ns(r.end_ns))
     });
+    each(&tables.shares, findings, |r: &Share| {
+        (ns(r.start_ns), ns(r.end_ns))
+    });
     each(&tables.transfers, findings, |r: &Transfer| {
         (ns(r.asked_ns), ns(r.start_ns))
     });
@@ -127,6 +130,7 @@ pub(super) fn spans(subject: &Subject<'_>, findings: &mut Findings) {
     each(&tables.switches, findings, |r: &Switch| {
         (ns(r.out_ns), r.in_ns.map_or(i64::MAX, ns))
     });
+    sorted(&tables.shares, findings, |r: &Share| r.start_ns);
     sorted(&tables.memory, findings, |r: &Memory| r.time_ns);
     sorted(&tables.queues, findings, |r: &Queue| r.time_ns);
     sorted(&tables.node_events, findings, |r: &NodeEvent| r.time_ns);
@@ -156,14 +160,45 @@ pub(super) fn order(subject: &Subject<'_>, findings: &mut Findings) {
     }
 }
 
+/// The end is no matter of the task's: who did its last part looks at the clock after it is over.
+pub(super) fn shares(subject: &Subject<'_>, findings: &mut Findings) {
+    for (row, share) in subject.tables().shares.iter().enumerate() {
+        let Some(task) = subject.task(share.task) else {
+            continue;
+        };
+        let (number, worker) = (task.task, share.worker);
+        if worker == task.worker {
+            findings.row::<Share>(row, || {
+                format!("worker {worker} helps with task {number}, which is its own")
+            });
+        }
+        if share.parts == 0 {
+            findings.row::<Share>(row, || format!("no part of task {number} was done"));
+        }
+        let (at, from, to) = (share.start_ns, task.start_ns, task.end_ns);
+        if !(from..=to).contains(&at) {
+            findings.row::<Share>(row, || {
+                format!("parts of task {number}, from {from} to {to} ns, are begun at {at} ns")
+            });
+        }
+    }
+}
+
 /// Something that a thread did.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Doing {
     thread: Option<u16>,
     start_ns: u64,
     end_ns: u64,
-    is_task: bool,
+    what: What,
     row: u32,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum What {
+    State,
+    Share,
+    Task,
 }
 
 pub(super) fn overlap(subject: &Subject<'_>, findings: &mut Findings) {
@@ -172,17 +207,24 @@ pub(super) fn overlap(subject: &Subject<'_>, findings: &mut Findings) {
         thread: Some(t.worker),
         start_ns: t.start_ns,
         end_ns: t.end_ns,
-        is_task: true,
+        what: What::Task,
         row,
     });
     let states = tables.states.iter().zip(0..).map(|(s, row)| Doing {
         thread: s.worker,
         start_ns: s.start_ns,
         end_ns: s.end_ns,
-        is_task: false,
+        what: What::State,
         row,
     });
-    let mut all: Vec<_> = tasks.chain(states).collect();
+    let shares = tables.shares.iter().zip(0..).map(|(s, row)| Doing {
+        thread: Some(s.worker),
+        start_ns: s.start_ns,
+        end_ns: s.end_ns,
+        what: What::Share,
+        row,
+    });
+    let mut all: Vec<_> = tasks.chain(states).chain(shares).collect();
     all.sort_unstable();
     let mut last: Option<&Doing> = None;
     for this in &all {
@@ -193,9 +235,14 @@ pub(super) fn overlap(subject: &Subject<'_>, findings: &mut Findings) {
         let Some(before) = before.filter(|before| before.end_ns > this.start_ns) else {
             continue;
         };
-        let name = |d: &Doing| match d.is_task {
-            true => format!("task {}", tables.tasks[d.row as usize].task),
-            false => format!(
+        let name = |d: &Doing| match d.what {
+            What::Task => format!("task {}", tables.tasks[d.row as usize].task),
+            What::Share => format!(
+                "help with task {} (row {})",
+                tables.shares[d.row as usize].task,
+                d.row + 1
+            ),
+            What::State => format!(
                 "state {} (row {})",
                 tables.states[d.row as usize].state,
                 d.row + 1
@@ -213,9 +260,10 @@ pub(super) fn overlap(subject: &Subject<'_>, findings: &mut Findings) {
                 before.end_ns
             )
         };
-        match this.is_task {
-            true => findings.row::<Task>(this.row as usize, message),
-            false => findings.row::<State>(this.row as usize, message),
+        match this.what {
+            What::Task => findings.row::<Task>(this.row as usize, message),
+            What::Share => findings.row::<Share>(this.row as usize, message),
+            What::State => findings.row::<State>(this.row as usize, message),
         }
     }
 }

@@ -135,7 +135,12 @@ impl<'f> Chosen<'f> {
                 .as_ref()
                 .is_none_or(|tasks| tasks.contains(&task))
         };
-        self.in_span(&facet) && facet.task.is_some_and(there) && facet.predecessor.is_none_or(there)
+        let workers = &self.filter.workers;
+        let on_chosen = workers.is_empty() || facet.thread.is_none_or(|w| workers.contains(&w));
+        self.in_span(&facet)
+            && on_chosen
+            && facet.task.is_some_and(there)
+            && facet.predecessor.is_none_or(there)
     }
 
     /// Whether the row says that it is what was asked for.

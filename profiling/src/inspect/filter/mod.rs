@@ -5,7 +5,8 @@
 //! `fronts` for descendants. Knows no file.
 //!
 //! A row that lies partly in the span is kept as it is. What a row does not say itself, its task says; a row that cannot be
-//! told by a condition is left out. Workers, codelets, fronts, phases and data describe others: they stay in a smaller trace.
+//! told by a condition is left out. What a worker did of another's task is kept where both are. Workers, codelets, fronts, phases
+//! and data describe others: they stay in a smaller trace.
 
 mod chosen;
 

@@ -72,6 +72,14 @@ pub(super) fn rows(subject: &Subject<'_>, marked: &BTreeSet<u32>) -> Vec<Row> {
             _ => row.tasks.push(span),
         }
     }
+    for piece in subject.pieces().filter(|piece| !piece.own) {
+        let role = subject.role(piece.task.codelet);
+        if let Some(&k) = of_node.get(&home(subject, piece.task.node))
+            && !matches!(role, Role::Solve | Role::Subtree)
+        {
+            rows[k].tasks.push(subject.worked(&piece));
+        }
+    }
     for (node, life) in lives_of(subject) {
         // A group's memory is its parent's business: the row says when the front itself had some.
         if let Some(&k) = of_node.get(&node) {

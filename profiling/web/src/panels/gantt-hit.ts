@@ -1,4 +1,5 @@
-// What lies under the pointer in the Gantt chart: a task, of several the nearest and a slow one before others, else a state.
+// What lies under the pointer in the Gantt chart: a task, of several the nearest and a slow one before others, else one that the
+// worker did parts of, else a state.
 
 import { brief } from "../describe";
 import { rowsInView } from "../lod";
@@ -7,7 +8,9 @@ import { scaleOf } from "../view";
 import type { Frame, Hit } from "./panel";
 import { stateAt, type Intervals } from "./states";
 
-export function hitAt(run: Run, only: boolean, states: Intervals | null, x: number, y: number, f: Frame): Hit | null {
+export function hitAt(
+  run: Run, only: boolean, states: Intervals | null, helping: Intervals | null, x: number, y: number, f: Frame,
+): Hit | null {
   const { plot } = f;
   if (x < plot.x || x > plot.x + plot.width || y < plot.y || y >= plot.y + plot.height) return null;
   const { start, duration, lane, mark } = run.tasks;
@@ -33,6 +36,8 @@ export function hitAt(run: Run, only: boolean, states: Intervals | null, x: numb
       return { ...facts, rows: [...facts.rows, ["worker", worker.name]], select: { kind: "task", run: run.index, id: run.tasks.id[best] } };
     }
   }
-  const state = states === null ? null : stateAt(states, k, at, scale.perPixel);
-  return { title: state ?? "no task", rows: [["worker", worker.name]] };
+  const found = (intervals: Intervals | null): string | null =>
+    intervals === null ? null : stateAt(intervals, k, at, scale.perPixel);
+  const title = (only ? null : found(helping)) ?? found(states) ?? "no task";
+  return { title, rows: [["worker", worker.name]] };
 }

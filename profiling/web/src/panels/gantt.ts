@@ -1,4 +1,5 @@
-// Workers over time: a lane a worker, its tasks coloured by codelet, anomalies strong and drawn last.
+// Workers over time: a lane a worker, its tasks coloured by codelet, anomalies strong and drawn last; parts of another worker's
+// tasks at half height.
 //
 // Draws the tasks themselves where few are in view, else the finest level of the contract's pyramid; anomalies, the selected node's
 // tasks and the critical path are drawn from the tasks at every zoom. Edges of the selected task: gantt-edges.ts.
@@ -21,6 +22,8 @@ import type { Drawn, Frame, LegendEntry, Scene } from "./panel";
 
 // How strong states are behind tasks.
 const BEHIND = 0.45;
+// And parts of others' tasks, where something else is looked for.
+const PALE = 0.32;
 
 export const laneHeight = (lanes: number): number =>
   lanes <= 4 ? 34 : lanes <= 12 ? 24 : lanes <= 24 ? 17 : lanes <= 64 ? 10 : Math.max(3, 640 / lanes);
@@ -29,6 +32,9 @@ export interface Lanes {
   top(lane: number): number;
   height: number;
 }
+
+// The lower halves.
+const lower = (of: Lanes): Lanes => ({ top: (lane) => of.top(lane) + of.height / 2, height: of.height / 2 });
 
 export const lanesOf = (f: Frame, count: number): Lanes => {
   const all = f.plot.height / Math.max(count, 1);
@@ -69,6 +75,7 @@ export function gantt({ panel, run, columns }: Scene<GanttPanel>): Drawn {
   const { tasks, head } = run;
   const lanes = head.workers.length;
   const states = once(() => (panel.states === null ? null : statesOf(panel.states, columns, lanes)));
+  const helping = once(() => (panel.helping === null ? null : statesOf(panel.helping, columns, lanes)));
   const show = (state: State): string => option(state, `${panel.id}.show`, "tasks");
 
   const draw = (p: Painter, f: Frame): void => {
@@ -87,8 +94,12 @@ export function gantt({ panel, run, columns }: Scene<GanttPanel>): Drawn {
       const ranges = head.workers.map((_, lane) =>
         rowsInView(tasks.start, tasks.duration, tasks.lane[lane], tasks.lane[lane + 1], f.window));
       const inView = ranges.reduce((sum, [first, end]) => sum + end - first, 0);
-      if (inView <= MOST_EXACT) exact(p, run, ranges, scale, of, focus, colours, f.theme);
-      else {
+      if (inView <= MOST_EXACT) {
+        const helped = helping();
+        const looked = focus.pale || focus.codelet !== null || focus.node !== null;
+        if (helped !== null) drawStates(p, f, helped, lower(of), looked ? PALE : 1);
+        exact(p, run, ranges, scale, of, focus, colours, f.theme);
+      } else {
         level(p, { panel, run, columns }, scale, of, focus, colours, f.theme);
         if (focus.node !== null) picked(p, run, run.rowsOfNode(focus.node), scale, of, colours.strong);
         else if (focus.codelet === null) picked(p, run, tasks.anomalous, scale, of, colours.strong);
@@ -106,14 +117,16 @@ export function gantt({ panel, run, columns }: Scene<GanttPanel>): Drawn {
     margins: { top: 34, bottom: 4 },
     height: () => lanes * laneHeight(lanes) + 38,
     draw,
-    hit: (x, y, f) => hitAt(run, show(f.state) === "states", states(), x, y, f),
+    hit: (x, y, f) => hitAt(run, show(f.state) === "states", states(), helping(), x, y, f),
     tools: [
       ...(panel.states === null ? [] : [{ key: `${panel.id}.show`, label: "Show", choices: [["tasks", "tasks"], ["states", "runtime states"]] as [string, string][] }]),
       { key: `${panel.id}.path`, label: "Critical path", choices: [["0", "off"], ["1", "on"]] },
     ],
-    legend: (theme, state) =>
-      (panel.states?.kinds ?? []).map((kind): LegendEntry => ({
+    legend: (theme, state) => [
+      ...(panel.helping === null ? [] : [{ name: "helps another worker's task (half height)", colour: theme.muted }]),
+      ...(panel.states?.kinds ?? []).map((kind): LegendEntry => ({
         name: kind.name, colour: show(state) === "states" ? theme.data(kind.colour) : mix(theme.plot, theme.data(kind.colour), BEHIND) })),
+    ],
     words: `${lanes} workers over time, ${tasks.count} tasks, ${tasks.anomalous.length} of them slow`,
   };
 }

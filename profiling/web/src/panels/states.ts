@@ -4,7 +4,7 @@
 
 import { mix } from "../colour";
 import type { Columns, Numbers } from "../decode";
-import type { Kind } from "../format";
+import type { IntervalColumns, Kind } from "../format";
 import { lowerBound, rowsInView, thinned } from "../lod";
 import { duration as timeText } from "../number";
 import type { Painter } from "../paint/painter";
@@ -20,15 +20,7 @@ export interface Intervals {
   lanes: number[];
 }
 
-interface Named {
-  lane: string;
-  kind: string;
-  start: string;
-  duration: string;
-  kinds: Kind[];
-}
-
-export function statesOf(named: Named, columns: Columns, count: number): Intervals {
+export function statesOf(named: IntervalColumns, columns: Columns, count: number): Intervals {
   const lane = columns.get(named.lane);
   const lanes: number[] = [];
   for (let k = 0; k <= count; k += 1) lanes.push(lowerBound(lane, k, 0, lane.length));

@@ -67,6 +67,7 @@ fn json(path: &Path, manifest: &Manifest, balance: &Balance) -> Value {
             "tasks": w.tasks,
             "time_s": s(w.time_ns),
             "executing_s": s(w.executing_ns()),
+            "helping_s": s(w.helping_ns),
             "by_codelet_s": by_codelet,
             "scheduling_s": s(w.scheduling_ns),
             "idle_s": s(w.idle_ns),

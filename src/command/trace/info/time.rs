@@ -19,6 +19,13 @@ pub fn whole(page: &mut Page, manifest: &Manifest, balance: &Balance) {
     let run = &manifest.run;
     let speed = balance.flops as f64 / (balance.makespan_ns.max(1)) as f64;
     let plain = |t: u64| time(ns(t)).trim_end().to_owned();
+    let sum =
+        |of: fn(&WorkerBalance) -> u64| balance.workers.iter().map(of).fold(0, u64::saturating_add);
+    let (helping, of_all) = (sum(|w| w.helping_ns), sum(|w| w.time_ns).max(1));
+    let helping = match helping {
+        0 => String::new(),
+        ns => format!(" ({} in others')", percent(ns as f64 / of_all as f64)),
+    };
     page.row(
         "Run",
         &format!(
@@ -33,7 +40,7 @@ pub fn whole(page: &mut Page, manifest: &Manifest, balance: &Balance) {
     page.row(
         "",
         &format!(
-            "{}, {}; {} of the workers' time in tasks",
+            "{}, {}; {} of the workers' time in tasks{helping}",
             si(balance.flops as f64, "flop"),
             si(1e9 * speed, "Flop/s"),
             percent(balance.occupancy),
