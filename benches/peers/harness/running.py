@@ -31,6 +31,11 @@ def memory_available_bytes():
     raise RuntimeError("no MemAvailable in /proc/meminfo")
 
 
+# Memory that is touched before a run, at least, and in parts of the most that a run has taken so far.
+TOUCHED_BYTES = 1 << 30
+TOUCHED_TIMES = 1.25
+
+
 class Runner:
     """Runs settings on one machine, through `launch`."""
 
@@ -38,6 +43,12 @@ class Runner:
         self.launch = launch
         self.programs = programs
         self.timeout_s = timeout_s
+        self.peak_bytes = 0
+
+    def touched_bytes(self):
+        """So much that no run so far would have had to wait for memory of the host, and no more than half of what there is."""
+        wanted = max(TOUCHED_BYTES, int(TOUCHED_TIMES * self.peak_bytes))
+        return min(wanted, memory_available_bytes() // 2)
 
     def raw(self, argv, env, timeout_s):
         """Standard output, standard error, the launcher's report and processor seconds of all others; the report is None if it was stopped."""
@@ -45,7 +56,7 @@ class Runner:
         with tempfile.NamedTemporaryFile(prefix="launch-", suffix=".json") as report:
             before = busy_cpu_s()
             process = subprocess.Popen(
-                [self.launch, report.name, str(limit), *argv],
+                [self.launch, report.name, str(limit), str(self.touched_bytes()), *argv],
                 env=env,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
@@ -67,7 +78,8 @@ class Runner:
             if not text:
                 return out, err, {"exit": process.returncode, "signal": 0}, None
             told = json.loads(text)
-            others = busy_cpu_s() - before - told["user_s"] - told["system_s"]
+            self.peak_bytes = max(self.peak_bytes, told["peak_rss_bytes"])
+            others = busy_cpu_s() - before - told["user_s"] - told["system_s"] - told["touch_cpu_s"]
             return out, err, told, max(0.0, others)
 
     def run(self, setting, path, wide, cutoff_s=None):

@@ -16,9 +16,16 @@ function windowOf(page) {
   return page.evaluate(() => /[#&]t=([\d.]+),([\d.]+)/.exec(location.hash)?.slice(1).map(Number) ?? null);
 }
 
-// Movements reach the address with a delay.
+// Movements reach the address with a delay, which this is longer than.
+const SETTLED_MS = 600;
+
 async function moved(page, before) {
   await page.waitForFunction((hash) => location.hash !== hash, before, { timeout: 5000 });
+  // What the page has been told may arrive in several steps.
+  for (let last = null, now = await hash(page); now !== last; ) {
+    await page.waitForTimeout(SETTLED_MS);
+    [last, now] = [now, await hash(page)];
+  }
   return windowOf(page);
 }
 
