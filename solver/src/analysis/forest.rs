@@ -97,8 +97,9 @@ struct Part<'a, 'b, F> {
     maker: Maker<'a, F>,
     range: Range<u32>,
     slots: Slots,
-    /// Children of the fronts of the range.
-    children: Vec<Vec<u32>>,
+    /// The last child so far of each front of the range, and the one before each child.
+    last_child: Vec<u32>,
+    before: Vec<u32>,
     /// Fronts with parents beyond the range, and those.
     leaving: Vec<(u32, u32)>,
 }
@@ -112,7 +113,8 @@ impl<'a, 'b, F: Fn(u32) -> &'a [u32]> Part<'a, 'b, F> {
         Part {
             supernodes,
             maker,
-            children: vec![Vec::new(); range.len()],
+            last_child: vec![NONE; range.len()],
+            before: vec![NONE; range.len()],
             range,
             slots,
             leaving: Vec::new(),
@@ -126,7 +128,12 @@ impl<'a, 'b, F: Fn(u32) -> &'a [u32]> Part<'a, 'b, F> {
 
     /// Makes the front of supernode s, which is next.
     fn add(&mut self, s: u32) {
-        let children = std::mem::take(&mut self.children[(s - self.range.start) as usize]);
+        let mut children = self.maker.list();
+        let mut c = self.last_child[(s - self.range.start) as usize];
+        while c != NONE {
+            children.push(c);
+            c = self.before[(c - self.range.start) as usize];
+        }
         let start = &self.supernodes.start[s as usize..];
         let mut front = self
             .maker
@@ -143,7 +150,8 @@ impl<'a, 'b, F: Fn(u32) -> &'a [u32]> Part<'a, 'b, F> {
     /// Front c is a child of p.
     fn hang(&mut self, c: u32, p: u32) {
         if self.range.contains(&p) {
-            self.children[(p - self.range.start) as usize].push(c);
+            let last = &mut self.last_child[(p - self.range.start) as usize];
+            self.before[(c - self.range.start) as usize] = std::mem::replace(last, c);
         } else {
             self.leaving.push((c, p));
         }
@@ -164,10 +172,11 @@ fn compact(fronts: Vec<Option<RawFront>>) -> Vec<RawFront> {
     }
     // A merged front's children were told another parent.
     for f in 0..out.len() {
-        for c in std::mem::take(&mut out[f].children) {
+        let children = std::mem::take(&mut out[f].children);
+        for &c in &children {
             out[c as usize].parent = Some(f as u32);
-            out[f].children.push(c);
         }
+        out[f].children = children;
     }
     out
 }

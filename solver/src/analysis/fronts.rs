@@ -85,6 +85,27 @@ pub(crate) struct Maker<'a, F> {
     local: Vec<u32>,
     union: Union,
     merging: Merging,
+    spare: Spare,
+}
+
+/// Lists of fronts that were merged away, empty, for the next ones: most fronts go that way, and all threads have one heap.
+#[derive(Default)]
+pub(crate) struct Spare(Vec<Vec<u32>>);
+
+/// Longer ones are not kept: a short one would hold their memory for long.
+const SPARE_ENTRIES: usize = 256;
+
+impl Spare {
+    pub fn take(&mut self) -> Vec<u32> {
+        self.0.pop().unwrap_or_default()
+    }
+
+    pub fn give(&mut self, mut list: Vec<u32>) {
+        if (1..=SPARE_ENTRIES).contains(&list.capacity()) {
+            list.clear();
+            self.0.push(list);
+        }
+    }
 }
 
 impl<'a, F: Fn(u32) -> &'a [u32]> Maker<'a, F> {
@@ -96,16 +117,22 @@ impl<'a, F: Fn(u32) -> &'a [u32]> Maker<'a, F> {
             local: vec![0; ncols],
             union: Union::new(ncols),
             merging: Merging::default(),
+            spare: Spare::default(),
         }
+    }
+
+    /// An empty list.
+    pub fn list(&mut self) -> Vec<u32> {
+        self.spare.take()
     }
 
     /// The front of the supernode with the pivots `pivots`.
     pub fn assemble(&mut self, pivots: Range<u32>, children: Vec<u32>, fronts: &Slots) -> RawFront {
         let npiv = pivots.len();
-        let own_rows: Vec<u32> = pivots
-            .clone()
-            .flat_map(|k| self.by_first.of(k as usize).iter().copied())
-            .collect();
+        let mut own_rows = self.spare.take();
+        for k in pivots.clone() {
+            own_rows.extend_from_slice(self.by_first.of(k as usize));
+        }
         // No row and no contribution block here starts before the pivots.
         for &i in &own_rows {
             (self.row)(i).iter().for_each(|&k| self.union.add(k));
@@ -116,13 +143,15 @@ impl<'a, F: Fn(u32) -> &'a [u32]> Maker<'a, F> {
             columns.for_each(|&k| self.union.add(k));
         }
         pivots.for_each(|k| self.union.add(k));
-        let cols = self.union.take();
+        let mut cols = self.spare.take();
+        self.union.take(&mut cols);
         for (j, &k) in cols.iter().enumerate() {
             self.local[k as usize] = j as u32;
         }
 
         let n = cols.len();
-        let mut stair = vec![0u32; n];
+        let mut stair = self.spare.take();
+        stair.resize(n, 0);
         for (j, &k) in cols[..npiv].iter().enumerate() {
             stair[j] += self.by_first.of(k as usize).len() as u32;
         }
@@ -166,11 +195,11 @@ impl<'a, F: Fn(u32) -> &'a [u32]> Maker<'a, F> {
     pub fn merge_children(&mut self, front: &mut RawFront, fronts: &mut Slots) {
         let mut candidates = std::mem::take(&mut front.children);
         let width = |c: u32| fronts.get(c).cols.len();
-        candidates.sort_by_key(|&c| (std::cmp::Reverse(width(c)), std::cmp::Reverse(c)));
-        let mut kept = Vec::new();
+        candidates.sort_unstable_by_key(|&c| (std::cmp::Reverse(width(c)), std::cmp::Reverse(c)));
+        let mut kept = self.spare.take();
         // Merging puts columns before those that `local` knows.
         let mut shift = 0;
-        for c in candidates {
+        for &c in &candidates {
             let mut child = fronts.slot(c).take().expect("not merged yet");
             let local = &self.local;
             if try_merge(
@@ -181,11 +210,21 @@ impl<'a, F: Fn(u32) -> &'a [u32]> Maker<'a, F> {
             ) {
                 shift += child.npiv;
                 kept.append(&mut child.children);
+                let RawFront {
+                    cols,
+                    own_rows,
+                    stair,
+                    children,
+                    ..
+                } = child;
+                let lists = [cols, own_rows, stair, children];
+                lists.into_iter().for_each(|list| self.spare.give(list));
             } else {
                 *fronts.slot(c) = Some(child);
                 kept.push(c);
             }
         }
+        self.spare.give(candidates);
         kept.sort_unstable();
         front.children = kept;
     }

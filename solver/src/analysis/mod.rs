@@ -82,21 +82,32 @@ pub fn analyse(pattern: &Arc<Pattern>, options: &Options) -> Result<Symbolic, An
         (work, sets, (left_out, reduced))
     });
     let (mut dense_rows, mut reduced) = reduced;
-    let mut ordered = steps.run("ordering and fronts", || {
-        order_columns(&reduced, options, work.cols.ncols())
-    })?;
     let mut dense_rows_why = match dense_rows.len() {
         0 => String::new(),
         _ => "as asked for".to_owned(),
     };
-    if !sets.is_empty() {
-        let (better, why) =
-            steps.run("dense rows", || try_splits(&work, &ordered, sets, options))?;
-        dense_rows_why = why;
-        if let Some(split) = better {
-            (dense_rows, reduced, ordered) = (split.rows, split.reduced, split.ordered);
+    let ncols = work.cols.ncols();
+    let split = match sets.is_empty() {
+        true => None,
+        false => steps.run("dense rows", || best_split(&work, sets, options))?,
+    };
+    let whole = steps.run("ordering and fronts", || match &split {
+        Some(split) => order_beside(&reduced, split, options, ncols),
+        None => order_columns(&reduced, options, ncols, Search::All),
+    })?;
+    let ordered = match split {
+        None => whole,
+        Some(split) => {
+            let (pays, why) = compare(&whole, &split, ncols);
+            dense_rows_why = why;
+            if pays {
+                (dense_rows, reduced) = (split.rows, split.reduced);
+                split.ordered
+            } else {
+                whole
+            }
         }
-    }
+    };
     let dense_columns = ordered.dense_columns;
     let Structure { order, fronts } = ordered.structure;
     let tree = steps.run("numbering", || {
@@ -180,45 +191,72 @@ struct Split {
     rows: Vec<u32>,
     reduced: Reduced,
     ordered: Ordered,
+    /// Of the parts, together.
+    flops: f64,
 }
 
-/// The best of the splits, if one pays, and a sentence on that.
-fn try_splits(
+/// The split with the least flops.
+fn best_split(
     work: &work::Work,
-    whole: &Ordered,
     sets: Vec<Vec<u32>>,
     options: &Options,
-) -> Result<(Option<Split>, String), AnalyseError> {
+) -> Result<Option<Split>, AnalyseError> {
     let n = work.cols.ncols();
-    let whole = dense::flops(&whole.structure, n, 0);
-    let mut best: Option<(f64, Split)> = None;
+    let mut best: Option<Split> = None;
     for rows in sets {
         let reduced = cleanup::reduce(work, &rows);
-        let ordered = order_columns(&reduced, options, n)?;
+        let ordered = order_columns(&reduced, options, n, Search::All)?;
         let flops = dense::flops(&ordered.structure, n, rows.len());
-        let split = Split {
-            rows,
-            reduced,
-            ordered,
-        };
-        if best.as_ref().is_none_or(|best| flops < best.0) {
-            best = Some((flops, split));
+        if best.as_ref().is_none_or(|best| flops < best.flops) {
+            best = Some(Split {
+                rows,
+                reduced,
+                ordered,
+                flops,
+            });
         }
     }
-    let Some((flops, split)) = best else {
-        return Ok((None, String::new()));
-    };
+    Ok(best)
+}
+
+/// The whole matrix beside the best split of it. A search for its best ordering is in vain where the first one leads to so much work that
+/// no other would make up for it.
+fn order_beside(
+    reduced: &Reduced,
+    split: &Split,
+    options: &Options,
+    ncols: usize,
+) -> Result<Ordered, AnalyseError> {
+    let first = order_columns(reduced, options, ncols, Search::First)?;
+    let is_last = options.given_order.is_some() || options.ordering != ordering::AUTO;
+    if is_last || dense::surely_pays(dense::flops(&first.structure, ncols, 0), split.flops) {
+        return Ok(first);
+    }
+    order_columns(reduced, options, ncols, Search::All)
+}
+
+/// Whether the split pays, and a sentence on that.
+fn compare(whole: &Ordered, split: &Split, ncols: usize) -> (bool, String) {
+    let without = dense::flops(&whole.structure, ncols, 0);
     let figures = format!(
         "{} with them split off, {} without",
-        ordering::flops(flops as u64),
-        ordering::flops(whole as u64)
+        ordering::flops(split.flops as u64),
+        ordering::flops(without as u64)
     );
     tracing::info!(rows = split.rows.len(), figures, "dense rows");
-    if dense::pays(whole, flops) {
-        return Ok((Some(split), figures));
+    if dense::pays(without, split.flops) {
+        return (true, figures);
     }
-    let why = format!("{} stayed: {figures}", split.rows.len());
-    Ok((None, why))
+    (false, format!("{} stayed: {figures}", split.rows.len()))
+}
+
+/// How far `auto` looks.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Search {
+    /// Among all orderings that are worth it.
+    All,
+    /// No further than the first by minimum degree.
+    First,
 }
 
 /// An ordering and the fronts that it leads to.
@@ -235,6 +273,7 @@ fn order_columns(
     reduced: &Reduced,
     options: &Options,
     ncols: usize,
+    search: Search,
 ) -> Result<Ordered, AnalyseError> {
     if let Some(given) = &options.given_order {
         let order = restrict(given, &reduced.col_ids, ncols)?;
@@ -264,7 +303,10 @@ fn order_columns(
     };
     let input = OrderingInput { cols, rows };
     let (structure, name, why) = if options.ordering == ordering::AUTO {
-        ordering::choose(&input, outline)?
+        match search {
+            Search::All => ordering::choose(&input, outline)?,
+            Search::First => ordering::choose_first(&input, outline)?,
+        }
     } else {
         let entry = ordering::find(&options.ordering)?;
         let order = (entry.compute)(&input)?;

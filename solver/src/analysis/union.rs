@@ -1,9 +1,13 @@
 //! A set of columns that is given sorted: the columns of a front, which are a union of lists.
 
+use std::ops::Range;
+
 /// Bits, and a bit for each word of them that is not 0.
 pub(crate) struct Union {
     words: Vec<u64>,
     filled: Vec<u64>,
+    /// Words of `filled` that may not be 0.
+    touched: Range<usize>,
     count: usize,
 }
 
@@ -14,6 +18,7 @@ impl Union {
         Union {
             words: vec![0; words],
             filled: vec![0; words.div_ceil(64)],
+            touched: usize::MAX..0,
             count: 0,
         }
     }
@@ -23,20 +28,22 @@ impl Union {
         let (before, bit) = (self.words[word], 1 << (column % 64));
         self.count += usize::from(before & bit == 0);
         self.words[word] = before | bit;
-        self.filled[word / 64] |= 1 << (word % 64);
+        let at = word / 64;
+        self.filled[at] |= 1 << (word % 64);
+        self.touched = self.touched.start.min(at)..self.touched.end.max(at + 1);
     }
 
-    /// The columns, increasing; none are left. O(columns + ncols / 4096).
-    pub fn take(&mut self) -> Vec<u32> {
-        let mut out = Vec::with_capacity(std::mem::take(&mut self.count));
-        for (f, filled) in self.filled.iter_mut().enumerate() {
-            for_each_bit(std::mem::take(filled), |w| {
+    /// Appends the columns to `out`, increasing; none are left. O(columns), and a 4096th of how far they are apart.
+    pub fn take(&mut self, out: &mut Vec<u32>) {
+        out.reserve(std::mem::take(&mut self.count));
+        let touched = std::mem::replace(&mut self.touched, usize::MAX..0);
+        for f in touched {
+            for_each_bit(std::mem::take(&mut self.filled[f]), |w| {
                 let word = 64 * f + w;
                 let bits = std::mem::take(&mut self.words[word]);
                 for_each_bit(bits, |k| out.push((64 * word + k) as u32));
             });
         }
-        out
     }
 }
 
@@ -62,8 +69,13 @@ mod tests {
                 union.add(column);
                 set.insert(column);
             }
-            assert_eq!(union.take(), Vec::from_iter(set));
+            let mut out = vec![lists];
+            union.take(&mut out);
+            assert_eq!(out.split_off(1), Vec::from_iter(set));
+            assert_eq!(out, [lists]);
         }
-        assert_eq!(union.take(), []);
+        let mut out = Vec::new();
+        union.take(&mut out);
+        assert_eq!(out, []);
     }
 }

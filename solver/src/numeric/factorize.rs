@@ -148,6 +148,7 @@ pub(super) fn factorize_in<T: FactorScalar, O: Observer>(
     } = task;
     check_matrix(symbolic, a)?;
     check_rhs(rhs, a.nrows(), nrhs)?;
+    let preparing = tracing::info_span!("prepare").entered();
     let values_hash = hash_of_values(a);
     let (scaled, exponent) = ordinary(a);
     let (rhs, rhs_exponents) = ordinary_columns(rhs, a.nrows());
@@ -158,6 +159,8 @@ pub(super) fn factorize_in<T: FactorScalar, O: Observer>(
         "a wide matrix takes its right-hand sides after the factorization"
     );
     let shape = RunShape::of::<T>(nrhs, options.keep_q);
+    drop(preparing);
+    let planning = tracing::info_span!("plan").entered();
     let plan = match layout {
         Some(layout) => Plan::with_layout(symbolic, shape, layout),
         None => Plan::new(symbolic, shape),
@@ -171,6 +174,7 @@ pub(super) fn factorize_in<T: FactorScalar, O: Observer>(
     if !options.memory_limit.is_asked_for() {
         check_available(&prediction, workers, store.pooled_bytes())?;
     }
+    drop(planning);
     let gate = limit.map(Gate::new);
     let asked = limit.filter(|_| options.memory_limit.is_asked_for());
     store.keep_up_to(match (asked, options.keep_storage) {
@@ -186,7 +190,10 @@ pub(super) fn factorize_in<T: FactorScalar, O: Observer>(
         flops = prediction.flops,
     )
     .entered();
-    let (levels, priorities) = priorities(&plan, options.priorities, T::NAME, &options.run);
+    let (levels, priorities) = {
+        let _span = tracing::info_span!("priorities").entered();
+        priorities(&plan, options.priorities, T::NAME, &options.run)
+    };
     let layout = plan.layout().clone();
     store.grow(plan.handles());
     let app = App::new(plan, a.values(), rhs, gate);
@@ -245,6 +252,7 @@ pub(super) fn factorize_in<T: FactorScalar, O: Observer>(
         tolerance: options.tolerance.map(|t| shift(t, -exponent)),
         ..options.clone()
     };
+    let looking = tracing::info_span!("rank").entered();
     let found = if symbolic.dense_rows.is_empty() {
         find(&factors, a, &scaled_options, observer)
     } else {
@@ -255,6 +263,7 @@ pub(super) fn factorize_in<T: FactorScalar, O: Observer>(
         (factors.rank, factors.deficiency) = (Some(rank), deficiency);
         bring_in(&mut factors, a, rhs, &scaled_options, observer)
     });
+    drop(looking);
     if let Err(error) = found {
         *store = factors.store;
         return Err(error.shifted(exponent));

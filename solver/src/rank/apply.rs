@@ -8,13 +8,19 @@ use super::nodes::Nodes;
 use super::rework::Reworked;
 use super::run::Deficiency;
 use crate::numeric::{FactorScalar, Factors};
+use rayon::prelude::*;
 use std::ops::Range;
 use treeqr_kernels::{MatMut, MatRef, Op, Stair, apply_packed, gemv, gemv_adjoint};
 use treeqr_matrices::{RealScalar, Scalar};
 use treeqr_runtime::DataStore;
 
-/// Vectors that go through R together: R is read once for them, and they stay in the caches.
+/// Vectors that go through R together, at most: R is read once for them, and they stay in the caches.
 const AT_ONCE: usize = 16;
+
+/// How many of `nrhs` go through R together, so that all blocks are about as wide: each is a thread's.
+fn at_once(nrhs: usize) -> usize {
+    nrhs.div_ceil(nrhs.div_ceil(AT_ONCE).max(1))
+}
 
 impl<T: FactorScalar> Reworked<T> {
     /// |R_kk| of the live pivots.
@@ -182,7 +188,8 @@ impl<T: FactorScalar> Deficiency<T> {
     pub(super) fn solve_r_of(&self, nodes: &Nodes<'_, T>, c: &[T], nrhs: usize) -> Vec<T> {
         let n = self.order.len();
         let mut out = vec![T::zero(); n * nrhs];
-        let blocks = out.chunks_mut(AT_ONCE * n).zip(c.chunks(AT_ONCE * n));
+        let size = (at_once(nrhs) * n).max(1);
+        let blocks = out.par_chunks_mut(size).zip(c.par_chunks(size));
         blocks.for_each(|(x, c)| self.solve_block(nodes, c, x));
         out
     }
@@ -234,7 +241,8 @@ impl<T: FactorScalar> Deficiency<T> {
         let n = self.order.len();
         let mut c = c.to_vec();
         let mut out = vec![T::zero(); n * nrhs];
-        let blocks = c.chunks_mut(AT_ONCE * n).zip(out.chunks_mut(AT_ONCE * n));
+        let size = (at_once(nrhs) * n).max(1);
+        let blocks = c.par_chunks_mut(size).zip(out.par_chunks_mut(size));
         blocks.for_each(|(c, y)| self.solve_adjoint_block(nodes, c, y));
         out
     }

@@ -25,15 +25,19 @@ use std::thread;
 const NS_PER_VERTEX: f64 = 4000.0;
 const NS_PER_PAIR: f64 = 25.0;
 const NS_TO_COMPRESS: f64 = 3.0;
-/// AMD with the graph in ns a column and ns a pair of columns that meet in a row; COLAMD in ns an entry that it looks at.
+/// AMD in ns a column, ns a pair of columns that meet in a row, for the graph, and ns an edge, of which there are no more than pairs, nor
+/// than columns beside each other; COLAMD in ns an entry that it looks at.
 const AMD_NS_PER_COLUMN: f64 = 400.0;
-const AMD_NS_PER_PAIR: f64 = 4.0;
+const AMD_NS_PER_PAIR: f64 = 1.5;
+const AMD_NS_PER_EDGE: f64 = 2.5;
 const COLAMD_NS_PER_ENTRY: f64 = 6.0;
-/// From so many pairs an entry on COLAMD has to be done in this part of the time of AMD, or AMD takes its place; already after a
-/// quarter of that, unless an eighth of the columns is done.
+/// From so many pairs an entry on COLAMD has to be done in this part of the time of AMD, or AMD takes its place; already after this
+/// part of that, unless so many of the columns are done, of which the first are the cheapest.
 const DENSE_GRAPH: f64 = 12.0;
 const IN_TIME: f64 = 0.8;
-/// AMD in the place of COLAMD up to so many pairs an entry, where W22 has so many rows a column, which COLAMD has to go through and AMD has
+const BEGUN: f64 = 0.125;
+const BEGUN_COLUMNS: f64 = 0.0625;
+/// AMD in the place of COLAMD up to so many edges an entry, where W22 has so many rows a column, which COLAMD has to go through and AMD has
 /// not.
 const SMALL_GRAPH: f64 = 2.5;
 const TALL: f64 = 3.5;
@@ -78,17 +82,31 @@ pub(crate) fn choose(
     if tried.len() > 1 {
         return Ok(best(tried));
     }
-    let Candidate {
-        name,
-        told,
-        outline,
-    } = tried.remove(0);
-    let structure = outline.build();
-    let why = format!(
-        "{} with {told}: less work than a nested dissection",
-        flops(structure.flops())
-    );
-    Ok((structure, name, why))
+    let only = tried.remove(0);
+    Ok(only.alone("less work than a nested dissection"))
+}
+
+/// The first candidate, by minimum degree: where it is known that no better one matters.
+pub(crate) fn choose_first(
+    input: &OrderingInput<'_>,
+    outline: impl Fn(&[u32]) -> Outline + Sync,
+) -> Result<(Structure, &'static str, String), AnalyseError> {
+    let field = Field::new(input, &outline);
+    let first = match field.start() {
+        Started::Done(candidate) => candidate,
+        Started::Paused(elimination) => field.to_the_end(elimination),
+        Started::Replaced => field.by_amd(&graph::column_intersection(input))?,
+    };
+    Ok(first.alone("no other was tried"))
+}
+
+impl Candidate {
+    /// Its fronts, and why it is the one.
+    fn alone(self, why: &str) -> (Structure, &'static str, String) {
+        let structure = self.outline.build();
+        let why = format!("{} with {}: {why}", flops(structure.flops()), self.told);
+        (structure, self.name, why)
+    }
 }
 
 /// What is to be ordered, and what that costs.
@@ -119,17 +137,18 @@ impl<'a, O: Fn(&[u32]) -> Outline + Sync> Field<'a, O> {
         let (pairs, vertices) = (graph::work(input), graph::distinct(input));
         let compression = vertices as f64 / input.cols.ncols().max(1) as f64;
         let pair = NS_PER_PAIR * compression * compression + NS_TO_COMPRESS;
-        let an_entry = pairs as f64 / input.cols.nnz().max(1) as f64;
+        let entries = input.cols.nnz().max(1) as f64;
         let tall = input.cols.nrows() as f64 / input.cols.ncols().max(1) as f64;
         let (columns, pairs) = (input.cols.ncols() as f64, pairs as f64);
+        let edges = pairs.min(columns * (columns - 1.0));
         Field {
             input,
             outline,
             ordering_ns: NS_PER_VERTEX * vertices as f64 + pair * pairs,
             metis_ns: NS_PER_VERTEX * columns + NS_PER_PAIR * pairs,
-            amd_ns: AMD_NS_PER_COLUMN * columns + AMD_NS_PER_PAIR * pairs,
-            is_dense: an_entry > DENSE_GRAPH,
-            is_tall: an_entry < SMALL_GRAPH && tall > TALL,
+            amd_ns: AMD_NS_PER_COLUMN * columns + AMD_NS_PER_PAIR * pairs + AMD_NS_PER_EDGE * edges,
+            is_dense: pairs > DENSE_GRAPH * entries,
+            is_tall: edges < SMALL_GRAPH * entries && tall > TALL,
         }
     }
 
@@ -180,9 +199,9 @@ impl<'a, O: Fn(&[u32]) -> Outline + Sync> Field<'a, O> {
         let mut elimination = colamd::Elimination::new(self.input);
         let never = AtomicBool::new(false);
         if self.is_dense {
-            // The first columns are the cheapest.
-            let order = elimination.until(&never, entries as u64 / 4);
-            if order.is_none() && 8 * elimination.done() < self.input.cols.ncols() {
+            let order = elimination.until(&never, (BEGUN * entries) as u64);
+            let enough = BEGUN_COLUMNS * self.input.cols.ncols() as f64;
+            if order.is_none() && (elimination.done() as f64) < enough {
                 return Started::Replaced;
             }
             if let Some(order) = order {
@@ -194,6 +213,13 @@ impl<'a, O: Fn(&[u32]) -> Outline + Sync> Field<'a, O> {
             None if self.is_dense => Started::Replaced,
             None => Started::Paused(elimination),
         }
+    }
+
+    /// By COLAMD, which was paused.
+    fn to_the_end(&self, mut elimination: colamd::Elimination<'_>) -> Candidate {
+        let order = elimination.until(&AtomicBool::new(false), u64::MAX);
+        let order = order.expect("nobody gives it up");
+        self.candidate("colamd", "COLAMD", &order)
     }
 
     /// How many times as long as METIS the factorization would take.
@@ -265,11 +291,7 @@ impl<'a, O: Fn(&[u32]) -> Outline + Sync> Field<'a, O> {
         }
         let graph = graph.expect("it was not given up");
         let by_degree = || match paused {
-            Some(mut elimination) => {
-                let order = elimination.until(&AtomicBool::new(false), u64::MAX);
-                let order = order.expect("nobody gives it up");
-                Ok(Some(self.candidate("colamd", "COLAMD", &order)))
-            }
+            Some(elimination) => Ok(Some(self.to_the_end(elimination))),
             None if wants_amd => self.by_amd(&graph).map(Some),
             None => Ok(None),
         };

@@ -25,14 +25,14 @@ const WAYS: u64 = 5;
 pub(crate) fn separate(g: &Weighted, seed: u64, aim: Aim, given_up: &AtomicBool) -> Split {
     let random = &mut Random::new(seed);
     if g.len() < LARGE {
-        return once(g, random, aim);
+        return once(g, random, aim, given_up);
     }
     let levels = descend(g, (g.len() / 8).clamp(600, 4000), random, given_up);
     let middle = levels.last().map_or(g, |level| &level.graph);
     let ways = (1..=if given_up.load(Relaxed) { 1 } else { WAYS }).into_par_iter();
     let splits = ways.map(|way| {
         let random = &mut Random::new(seed.wrapping_add(way << 40));
-        once(middle, random, aim)
+        once(middle, random, aim, given_up)
     });
     let best = splits
         .collect::<Vec<_>>()
@@ -41,18 +41,21 @@ pub(crate) fn separate(g: &Weighted, seed: u64, aim: Aim, given_up: &AtomicBool)
     ascend(g, &levels, best.expect("some ways"), given_up)
 }
 
-/// Down to the coarsest graph and back.
-fn once(g: &Weighted, random: &mut Random, aim: Aim) -> Split {
-    let to_the_end = AtomicBool::new(false);
-    let levels = descend(g, COARSE, random, &to_the_end);
+/// Down to the coarsest graph and back; nothing is split, when it is given up.
+fn once(g: &Weighted, random: &mut Random, aim: Aim, given_up: &AtomicBool) -> Split {
+    let levels = descend(g, COARSE, random, given_up);
     let coarsest = levels.last().map_or(g, |level| &level.graph);
+    // Where descending has ended early there is no coarse graph, and trying would take long.
+    if given_up.load(Relaxed) {
+        return Split::new(g, vec![0; g.len()], aim);
+    }
     let tries = (0..TRIES).map(|_| {
         let mut split = grow(coarsest, random, aim);
         improve(coarsest, &mut split, PASSES_ON_COARSEST);
         split
     });
     let best = tries.min_by(Split::compare);
-    ascend(g, &levels, best.expect("some tries"), &to_the_end)
+    ascend(g, &levels, best.expect("some tries"), given_up)
 }
 
 /// A coarser graph, and for every vertex of the finer one the one that it became.
