@@ -179,6 +179,23 @@ fn default_nb(k: u32) -> u32 {
     }
 }
 
+/// A front is tall from so many rows a reflector on.
+const TALL: u32 = 4;
+/// Tile rows that a tall front has at least, while its tiles are higher than others.
+const TALL_ROWS: u32 = 10;
+/// Most widths of a tile that one is high.
+const HIGHEST: u32 = 8;
+
+/// Tile height: two widths, and more where the front is so much taller than wide that tile rows are plenty. Higher tiles are fewer tasks, which
+/// waste fewer flops and calls on the triangles between them, and a child's rows meet fewer of them.
+fn default_mb(m: u32, k: u32, nb: u32) -> u32 {
+    let widths = match m >= TALL.saturating_mul(k) {
+        true => m / (TALL_ROWS * nb),
+        false => 2,
+    };
+    nb * widths.clamp(2, HIGHEST)
+}
+
 /// The cut, still without the tiles that A has entries in.
 fn tiling(tree: &Tree, f: usize, options: &Options) -> Tiling {
     let front = &tree.fronts[f];
@@ -188,7 +205,7 @@ fn tiling(tree: &Tree, f: usize, options: &Options) -> Tiling {
         Some(mb) => default_nb(k).min(mb),
         None => default_nb(k),
     });
-    let mb = options.mb.unwrap_or(2 * nb);
+    let mb = options.mb.unwrap_or_else(|| default_mb(front.m, k, nb));
     // With mb alone given, nb has to divide it.
     let nb = if mb.is_multiple_of(nb) { nb } else { mb };
     let ib = options.ib.map_or(0, |ib| ib.min(nb));

@@ -417,3 +417,49 @@ fn scaled(x: f64) -> (f64, &'static str) {
     };
     (x / scale, prefix)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::{cleanup, work};
+    use super::*;
+    use treeqr_matrices::{Csc, gallery};
+
+    /// What becomes of COLAMD at first, and the first candidate with the whole reason.
+    fn begin(a: &Csc<f64>) -> (&'static str, String) {
+        let reduced = cleanup::reduce(&work::Work::new(a.pattern()), &[]);
+        let input = OrderingInput {
+            cols: &reduced.cols,
+            rows: &reduced.rows,
+        };
+        let outline = |order: &[u32]| Outline::new(&reduced, order);
+        let became = match Field::new(&input, &outline).start() {
+            Started::Done(candidate) => candidate.name,
+            Started::Paused(_) => "paused",
+            Started::Replaced => "replaced",
+        };
+        let (structure, _, why) = choose_first(&input, outline).expect("an ordering");
+        assert_eq!(structure.order.len(), input.cols.ncols());
+        (became, why)
+    }
+
+    #[test]
+    fn many_rows_on_few_columns_are_for_amd() {
+        // 50 columns meet in far more pairs of entries than there are pairs of columns.
+        let rows = 4000u32;
+        let columns = |i: u32| (0..6).map(move |k| (i * 7 + k * k * 3) % 50);
+        let entries = (0..rows).flat_map(|i| columns(i).map(move |j| (i, j)));
+        let (i, j): (Vec<u32>, Vec<u32>) = entries.unzip();
+        let a = Csc::from_triplets(rows as usize, 50, &i, &j, &vec![1.0; i.len()]).expect("inside");
+        let (became, why) = begin(&a);
+        assert_eq!(became, "replaced");
+        assert!(why.contains("with AMD: no other was tried"), "{why}");
+    }
+
+    #[test]
+    fn what_is_sparse_is_for_colamd() {
+        let a = gallery::make("conv2d-20").expect("gallery").matrix;
+        let (became, why) = begin(&a);
+        assert_eq!(became, "colamd");
+        assert!(why.contains("with COLAMD: no other was tried"), "{why}");
+    }
+}

@@ -56,6 +56,20 @@ fn weighted(g: &Graph) -> Weighted {
     compress(&g.start, &g.neighbours).graph
 }
 
+#[test]
+fn what_is_given_up_is_not_cut() {
+    let given_up = AtomicBool::new(true);
+    // Below and above the size from which several ways are tried.
+    for k in [12, 80] {
+        let g = grid(k);
+        for aim in AIMS {
+            assert_eq!(super::unless(&given_up, &g, aim), None);
+            let split = separator::separate(&weighted(&g), 1, aim, &given_up);
+            assert!(split.side.iter().all(|&side| side == 0));
+        }
+    }
+}
+
 /// Entries of the Cholesky factor, the diagonal included, by playing the elimination.
 fn fill(g: &Graph, order: &[u32]) -> usize {
     let n = order.len();
