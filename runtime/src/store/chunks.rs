@@ -27,8 +27,10 @@ use std::ptr::NonNull;
 /// The smallest and the largest chunk, in bytes, if no block needs a larger one. Between them a chunk is as large as all before it.
 const SIZES: RangeInclusive<usize> = 16 << 20..=64 << 20;
 
-/// A first chunk of so many slabs is of small pages: a small run must not take two megabytes for every block.
+/// A first chunk of so many slabs is of small pages, unless twice its bytes are expected: a small run must not take two megabytes for every
+/// block.
 const SMALL: usize = *SIZES.start() / SLAB;
+const EXPECTED: u64 = 2 * *SIZES.start() as u64;
 
 /// Slabs that are given back at once.
 const AT_ONCE: u64 = 8;
@@ -46,6 +48,8 @@ pub(super) struct Chunks {
     slack: AtomicU64,
     /// Bytes of extents.
     taken: AtomicU64,
+    /// Bytes that somebody is going to take.
+    expected: AtomicU64,
 }
 
 struct Chunk {
@@ -102,6 +106,11 @@ impl Chunks {
         Some((extent, holding))
     }
 
+    /// So many bytes are going to be taken.
+    pub(super) fn expect(&self, bytes: u64) {
+        self.expected.store(bytes, Ordering::Relaxed);
+    }
+
     /// Looks in the chunks from number `from` on.
     fn find(&self, chunks: &mut [Option<Chunk>], pages: usize, from: usize) -> Option<Found> {
         let later = chunks.iter_mut().enumerate().skip(from);
@@ -124,7 +133,8 @@ impl Chunks {
         };
         let least = pages.div_ceil(SLAB / PAGE);
         let slabs = least.max(before.clamp(*SIZES.start(), *SIZES.end()) / SLAB);
-        let new = |slabs| Some((slabs, Mapping::new(slabs, before > 0 || slabs > SMALL)?));
+        let many = before > 0 || self.expected.load(Ordering::Relaxed) >= EXPECTED;
+        let new = |slabs| Some((slabs, Mapping::new(slabs, many || slabs > SMALL)?));
         let (slabs, mapping) = new(slabs).or_else(|| new(least))?;
         let mut chunk = Chunk {
             pages: Pages::new(slabs, mapping.huge),

@@ -238,6 +238,11 @@ impl DataStore {
         self.trim(0, bytes.saturating_sub(self.bytes()));
     }
 
+    /// Tells that buffers are going to take about so many bytes: many come in huge pages from the first on.
+    pub fn expect(&mut self, bytes: u64) {
+        self.chunks.expect(bytes);
+    }
+
     /// Bytes that lie in the store for buffers to come, and that it can give back.
     pub fn pooled_bytes(&self) -> u64 {
         self.pool.bytes() + self.chunks.idle_bytes()

@@ -11,6 +11,12 @@ pub(crate) struct Union {
     count: usize,
 }
 
+/// No word: any that is touched is the first and the last.
+const NOWHERE: Range<usize> = Range {
+    start: usize::MAX,
+    end: 0,
+};
+
 impl Union {
     /// An empty one for the columns `0..ncols`.
     pub fn new(ncols: usize) -> Self {
@@ -18,7 +24,7 @@ impl Union {
         Union {
             words: vec![0; words],
             filled: vec![0; words.div_ceil(64)],
-            touched: usize::MAX..0,
+            touched: NOWHERE,
             count: 0,
         }
     }
@@ -36,7 +42,7 @@ impl Union {
     /// Appends the columns to `out`, increasing; none are left. O(columns), and a 4096th of how far they are apart.
     pub fn take(&mut self, out: &mut Vec<u32>) {
         out.reserve(std::mem::take(&mut self.count));
-        let touched = std::mem::replace(&mut self.touched, usize::MAX..0);
+        let touched = std::mem::replace(&mut self.touched, NOWHERE);
         for f in touched {
             for_each_bit(std::mem::take(&mut self.filled[f]), |w| {
                 let word = 64 * f + w;

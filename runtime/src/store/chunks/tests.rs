@@ -195,3 +195,15 @@ fn memory_goes_back_to_the_system() {
     assert_eq!((there(), chunks.idle_bytes()), (Some(10 << 20), 0));
     assert!(blocks.iter().all(|block| is_all(block.bytes(), 3)));
 }
+
+#[test]
+fn where_much_is_expected_the_first_pages_are_huge() {
+    let has_huge = Mapping::new(1, true).expect("memory").huge;
+    let comes_small = |expected: u64| {
+        let chunks = Arc::<Chunks>::default();
+        chunks.expect(expected);
+        Chunks::take(&chunks, 1 << 20).expect("memory").0.small
+    };
+    assert!(comes_small(0) && comes_small(EXPECTED - 1));
+    assert_eq!(comes_small(EXPECTED), !has_huge);
+}
