@@ -20,6 +20,7 @@ mod error;
 mod header;
 mod lines;
 mod stream;
+mod whole;
 
 pub use error::{ReadError, ReadErrorKind};
 pub use stream::open_unpacked;
@@ -130,7 +131,7 @@ fn refuses_complex<T: Scalar>() -> Option<&'static str> {
 }
 
 fn bytes_of(path: &Path) -> Result<Vec<u8>, ReadError> {
-    std::fs::read(path).map_err(|e| ReadError {
+    whole::read(path).map_err(|e| ReadError {
         path: path.to_owned(),
         line: None,
         column: None,
