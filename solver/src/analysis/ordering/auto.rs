@@ -58,8 +58,8 @@ const WORTH_BOTH: f64 = 4.0;
 const WORTH_BOTH_ON_MESHES: f64 = 12.0;
 /// METIS does not wait for minimum degree where the first dissection is so much above these.
 const SURELY: f64 = 2.0;
-/// Most neighbours of a vertex of a mesh.
-const MESH: usize = 64;
+/// Most neighbours of a vertex of a mesh: the graph of a stencil of 27 points has 124.
+const MESH: usize = 128;
 /// A second dissection, with another aim, is tried where it would take so many times as long.
 const WORTH_ANOTHER: f64 = 24.0;
 /// Estimates that differ by no more than this factor may be in the wrong order.
