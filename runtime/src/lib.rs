@@ -89,7 +89,7 @@ mod task;
 mod throttle;
 mod topology;
 
-pub use allocator::keep_freed_memory;
+pub use allocator::{give_freed_memory_back, keep_freed_memory};
 pub use cancel::CancelHandle;
 pub use codelet::{Application, Codelet, CpuCode, LaunchCode, TaskFailure};
 pub use config::{Config, DeviceStats, RunStats};

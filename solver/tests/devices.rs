@@ -242,6 +242,10 @@ fn fronts_live_on_the_device_whole() {
             }
             _ => (tiled(), random::<T>(seed, 220, 130, 900)),
         };
+        let o = Options {
+            for_devices: true,
+            ..o
+        };
         let alone = Config {
             bind: false,
             ..Config::with_threads(1)

@@ -85,7 +85,7 @@ const MOVES: &[Term] = &[Term::Coefficients, Term::Constant];
 const SOLVE: &[Term] = &[Term::Flops, Term::Fronts, Term::Constant];
 
 /// The terms of each codelet, after those of the paper: NB^3, NB^2 MB and NB^3 BK for kernels, flops and nodes for subtrees, zeros
-/// for activations, coefficients for assemblies; solves, of which it has nothing, by flops and fronts. Blocks here are not always full, so kernels have their rows, columns and
+/// for activations, coefficients for assemblies and for what cleaning moves; solves, of which it has nothing, by flops and fronts. Blocks here are not always full, so kernels have their rows, columns and
 /// reflectors, and beside these, which know nothing of staircases, the flops.
 pub const TERMS: &[(&str, &[Term])] = &[
     ("geqrt", KERNEL),
@@ -99,7 +99,7 @@ pub const TERMS: &[(&str, &[Term])] = &[
     ("init_front", MOVES),
     ("init_block", MOVES),
     ("block_copy", MOVES),
-    ("clean_front", &[Term::Constant]),
+    ("clean_front", MOVES),
     ("apply_q_adjoint", SOLVE),
     ("solve_r", SOLVE),
     ("apply_q", SOLVE),

@@ -13,7 +13,7 @@ use treeqr_runtime::DataStore;
 /// How such a file begins.
 const MAGIC: &[u8; 8] = b"treeqr F";
 /// To be raised with every change of what is in the file, or of how the plan numbers its buffers.
-const FORMAT: u32 = 3;
+const FORMAT: u32 = 4;
 /// Tells the order of bytes.
 const MARK: u32 = 0x0102_0304;
 
@@ -139,6 +139,10 @@ fn kept_buffers(plan: &Plan<'_>) -> Vec<(treeqr_runtime::Handle, usize)> {
                 released.sort_unstable();
                 let mut buffers = plan.front_buffers(f);
                 buffers.retain(|(h, _)| released.binary_search(&h.0).is_err());
+                let cut = plan.kept_bytes(f);
+                for (handle, bytes) in &mut buffers {
+                    *bytes = *cut.get(handle).unwrap_or(bytes);
+                }
                 out.append(&mut buffers);
             }
         }

@@ -8,6 +8,7 @@ use crate::analysis::groups::Unit;
 use crate::error::SolveError;
 use crate::numeric::{FactorScalar, Factors};
 use crate::plan::Plan;
+use crate::plan::kept::VBlock;
 use crate::plan::panel::{Step, steps, tile_stair, triangle_stair};
 use crate::solve::RestPlaces;
 use treeqr_matrices::{Csc, Pattern, Scalar};
@@ -161,43 +162,40 @@ impl<T: FactorScalar> Factors<T> {
         let ib = t.inner_block(size_of::<T>());
         let get = |handle| self.store.get_as::<T>(handle).expect("reflectors are kept");
         for k in 0..t.panels {
-            let w = t.width(k);
             for step in steps(t, k) {
                 let factor = get(plan.step_factor(f, k, step).0);
                 let head = |i: usize| t.rows[i] as usize + t.offset(i, k);
-                // V by columns, of which each lies below its unit entry or in another tile; T behind it.
-                let (v, tf, ld, top, from, ends) = match step {
-                    Step::Head { i } => {
-                        let rows = t.height(i) - t.offset(i, k);
-                        let (v, tf) = factor.split_at(rows * rows.min(w));
-                        (v, tf, rows, head(i), None, tile_stair(t, stair, i, k))
-                    }
+                let (top, from, ends) = match step {
+                    Step::Head { i } => (head(i), None, tile_stair(t, stair, i, k)),
                     Step::Flat { a, i } => {
-                        let v = get(plan.tile(f, i, k));
                         let from = Some(t.rows[i] as usize);
-                        (
-                            v,
-                            factor,
-                            t.height(i),
-                            head(a),
-                            from,
-                            tile_stair(t, stair, i, k),
-                        )
+                        (head(a), from, tile_stair(t, stair, i, k))
                     }
                     Step::Tree { a, b } => {
-                        let (v, tf) = factor.split_at(w * w);
                         let from = Some(t.rows[b] as usize);
-                        (v, tf, w, head(a), from, triangle_stair(t, stair, b, k))
+                        (head(a), from, triangle_stair(t, stair, b, k))
                     }
                 };
-                for (j, tf) in tf.chunks_exact(ib).enumerate() {
-                    // Under its own unit entry, or from the top of the other tile on.
-                    let skipped = if from.is_none() { j + 1 } else { 0 };
-                    let end = (ends[j] as usize).max(skipped);
-                    let first = from.unwrap_or(top) + skipped;
-                    let values = v[j * ld..][skipped..end].iter().copied();
-                    let tail = names[first..].iter().copied().zip(values);
-                    out.push(names[top + j], tail, tf[j % ib]);
+                let v = match step {
+                    Step::Flat { i, .. } => get(plan.tile(f, i, k)),
+                    _ => factor,
+                };
+                let blocks = plan.v_blocks(f, k, step);
+                let reflectors = blocks.last().map_or(0, |block| block.columns.end);
+                // T lies behind V, or alone.
+                let tf = &factor[factor.len() - ib * reflectors..];
+                for VBlock { columns, rows, at } in blocks {
+                    for j in columns.clone() {
+                        // Under its own unit entry, or from the top of the other tile on.
+                        let skipped = if from.is_none() { j + 1 } else { 0 };
+                        let end = (ends[j] as usize).max(skipped);
+                        let first = from.unwrap_or(top) + skipped;
+                        let column = &v[at + (j - columns.start) * rows.len()..];
+                        let values = &column[skipped - rows.start..end - rows.start];
+                        let tail = names[first..].iter().copied();
+                        let tail = tail.zip(values.iter().copied());
+                        out.push(names[top + j], tail, tf[j * ib + j % ib]);
+                    }
                 }
             }
         }

@@ -3,7 +3,9 @@
 use super::FactorScalar;
 use super::device::device_scratch;
 use super::limit::Gate;
+use crate::analysis::groups::Unit;
 use crate::plan::{Plan, ScratchSize, codelet};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use treeqr_runtime::{Application, Codelet, CodeletId, CpuCode, LaunchCode};
 
 /// The data of one factorization, shared by all workers.
@@ -15,6 +17,8 @@ pub(super) struct App<'a, T: FactorScalar> {
     pub rhs: &'a [T],
     /// Where memory is reserved, if it is limited.
     pub gate: Option<Gate>,
+    /// Groups that are not done.
+    groups: AtomicUsize,
     size: ScratchSize,
     codelets: [Codelet<Self>; 9],
 }
@@ -57,13 +61,31 @@ impl<'a, T: FactorScalar> App<'a, T> {
             name: codelet::NAMES[id.0 as usize],
             cpu: Some(cpu),
         });
+        let groups = plan.sym.units.iter();
+        let groups = groups.filter(|unit| matches!(unit, Unit::Group(_)));
+        let groups = AtomicUsize::new(groups.count());
         App {
+            groups,
             plan,
             values,
             rhs,
             gate,
             size,
             codelets,
+        }
+    }
+
+    /// A group is done.
+    pub fn count_group(&self) {
+        self.groups.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// Frees what a worker has for groups when there are none left: from then on fronts in tiles need the memory.
+    #[inline]
+    pub fn after_groups(&self, scratch: &mut Scratch<T>) {
+        if self.groups.load(Ordering::Relaxed) == 0 && scratch.work.front.capacity() > 0 {
+            let work = &mut scratch.work;
+            (work.front, work.tau, work.stack) = Default::default();
         }
     }
 

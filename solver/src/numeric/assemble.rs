@@ -5,9 +5,10 @@
 
 use super::FactorScalar;
 use super::app::App;
+use crate::plan::kept::Stage;
 use crate::plan::tasks::RHS;
 use crate::symbolic::Front;
-use treeqr_runtime::{ScatterBuffer, TaskContext, TaskFailure};
+use treeqr_runtime::{Access, ScatterBuffer, TaskContext, TaskFailure};
 
 /// Consecutive rows of a contribution block that go to consecutive rows of the parent.
 #[derive(Clone, Copy, Debug)]
@@ -50,8 +51,9 @@ impl<T: FactorScalar> App<'_, T> {
     pub fn init_front(
         &self,
         task: &TaskContext<'_>,
-        _: &mut super::app::Scratch<T>,
+        scratch: &mut super::app::Scratch<T>,
     ) -> Result<(), TaskFailure> {
+        self.after_groups(scratch);
         let [f, j, ..] = task.task().params;
         let f = f as usize;
         let mut buffers = self.plan.column_buffers(f, j);
@@ -134,8 +136,9 @@ impl<T: FactorScalar> App<'_, T> {
     pub fn block_copy(
         &self,
         task: &TaskContext<'_>,
-        _: &mut super::app::Scratch<T>,
+        scratch: &mut super::app::Scratch<T>,
     ) -> Result<(), TaskFailure> {
+        self.after_groups(scratch);
         let [f, c, s, ..] = task.task().params;
         let (f, c) = (f as usize, c as usize);
         let source = self.plan.sources(c)[s as usize];
@@ -174,14 +177,32 @@ impl<T: FactorScalar> App<'_, T> {
         Ok(())
     }
 
-    /// Frees what the parent does not need any more.
+    /// Frees what the parent does not need any more, and cuts buffers to what they hold of the factors.
     pub fn clean_front(
         &self,
         task: &TaskContext<'_>,
         _: &mut super::app::Scratch<T>,
     ) -> Result<(), TaskFailure> {
-        for &(handle, _) in &task.task().accesses {
-            task.free(handle);
+        let spec = task.task();
+        let cuts = spec.accesses.iter().filter(|a| a.1 == Access::ReadWrite);
+        let mut cuts = if cuts.count() > 0 {
+            let stage = Stage::of(&spec.params);
+            self.plan.cuts(spec.params[0] as usize, stage)
+        } else {
+            Vec::new()
+        }
+        .into_iter();
+        let mut kept = Vec::new();
+        for (index, &(handle, access)) in spec.accesses.iter().enumerate() {
+            if access != Access::ReadWrite {
+                task.free(handle);
+                continue;
+            }
+            let cut = cuts.next().expect("a cut for every buffer that stays");
+            assert_eq!(cut.handle, handle, "in the same order");
+            cut.copy(&task.read::<T>(index), &mut kept);
+            task.allocate_for_overwrite(handle, size_of_val(&kept[..]))?;
+            task.write::<T>(index).copy_from_slice(&kept);
         }
         if let Some(gate) = &self.gate {
             gate.give_back(self.plan.memory_of(task.task()).freed_bytes as u64);

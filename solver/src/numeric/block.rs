@@ -106,6 +106,7 @@ impl<T: FactorScalar> App<'_, T> {
             }
         }
         scratch.work = work;
+        self.count_group();
         Ok(())
     }
 

@@ -156,6 +156,7 @@ impl<T: FactorScalar> Factors<T> {
                     tiles,
                     tiling: t,
                     npiv: npiv as usize,
+                    is_cut: plan.is_cut(f),
                 }
             }
         }
@@ -203,6 +204,8 @@ pub(crate) enum RBlock<'a, T> {
         tiles: Vec<&'a [T]>,
         tiling: &'a crate::analysis::partition::Tiling,
         npiv: usize,
+        /// Whether tiles have lost the rows that are not of R.
+        is_cut: bool,
     },
 }
 
@@ -220,6 +223,7 @@ impl<'a, T: FactorScalar> RBlock<'a, T> {
                 tiles,
                 tiling,
                 npiv,
+                is_cut,
             } => {
                 let q = tiling.cols.len() - 1;
                 let tile_col = tiling.cols.partition_point(|&c| c as usize <= j) - 1;
@@ -230,12 +234,9 @@ impl<'a, T: FactorScalar> RBlock<'a, T> {
                     if top >= end {
                         break;
                     }
-                    let height = tiling.height(i);
-                    let rows = height.min(end - top);
-                    visit(
-                        top,
-                        &tiles[i * q + tile_col][local * height..local * height + rows],
-                    );
+                    let rows = tiling.height(i).min(end - top);
+                    let ld = tiling.rows_of_r(*npiv, *is_cut, i, tile_col);
+                    visit(top, &tiles[i * q + tile_col][local * ld..][..rows]);
                 }
             }
         }

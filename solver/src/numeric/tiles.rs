@@ -115,6 +115,7 @@ impl<T: FactorScalar> App<'_, T> {
         task: &TaskContext<'_>,
         scratch: &mut Scratch<T>,
     ) -> Result<(), TaskFailure> {
+        self.after_groups(scratch);
         let at = at(task.task());
         let Head {
             height,
@@ -200,6 +201,7 @@ impl<T: FactorScalar> App<'_, T> {
         task: &TaskContext<'_>,
         scratch: &mut Scratch<T>,
     ) -> Result<(), TaskFailure> {
+        self.after_groups(scratch);
         let At {
             f,
             k,

@@ -3,6 +3,7 @@
 //! Takes an analysis and the shape of a run; tells, of a codelet and its parameters, the block behind them. For traces and for
 //! models of time: nothing here is used by a factorization.
 
+use super::kept::Stage;
 use super::predict::{bottom_levels, model_ns};
 use super::tasks::RHS;
 use super::{Plan, RunShape, codelet};
@@ -28,7 +29,7 @@ pub struct TaskGeometry {
     pub cols: u32,
     /// Reflectors made or applied; fronts of a group.
     pub inner: u32,
-    /// Entries cleared (`init_front`), brought in (`init_block`, `block_copy`), or, for `do_subtree`, of all its fronts.
+    /// Entries cleared (`init_front`), brought in (`init_block`, `block_copy`), moved (`clean_front`), or, for `do_subtree`, of all its fronts.
     pub entries: u64,
 }
 
@@ -135,10 +136,7 @@ impl TaskGraph<'_> {
     pub fn geometry(&self, codelet: CodeletId, params: &[u32; 6]) -> TaskGeometry {
         match codelet {
             codelet::DO_SUBTREE => self.of_group(params[0] as usize),
-            codelet::CLEAN_FRONT => TaskGeometry {
-                child: Some(params[0]),
-                ..TaskGeometry::default()
-            },
+            codelet::CLEAN_FRONT => self.of_clean(params),
             codelet::INIT_FRONT => self.of_column(params[0] as usize, params[1]),
             codelet::INIT_BLOCK => self.of_own_entries(params),
             codelet::BLOCK_COPY => self.of_copy(params),
@@ -181,6 +179,19 @@ impl TaskGraph<'_> {
             rows,
             cols,
             entries: buffers.iter().map(|b| (b.1 / scalar) as u64).sum(),
+            ..TaskGeometry::default()
+        }
+    }
+
+    fn of_clean(&self, params: &[u32; 6]) -> TaskGeometry {
+        let f = params[0] as usize;
+        let cuts = match self.plan.unit(self.plan.unit_of(f)) {
+            Unit::Group(_) => Vec::new(),
+            Unit::Tiled(_) => self.plan.cuts(f, Stage::of(params)),
+        };
+        TaskGeometry {
+            child: Some(params[0]),
+            entries: cuts.iter().map(|cut| cut.entries.1 as u64).sum(),
             ..TaskGeometry::default()
         }
     }

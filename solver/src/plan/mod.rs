@@ -6,6 +6,7 @@
 //! | file | subject |
 //! | --- | --- |
 //! | `handles` | which buffer is which handle, how large it is, when it is freed |
+//! | `kept` | what stays of a front in tiles, and how it lies in memory then |
 //! | `panel` | the reduction of one panel: flat within groups of tiles, then a binary tree |
 //! | `tasks` | the tasks of a unit |
 //! | `geometry` | what a task works on; all tasks as a graph |
@@ -13,6 +14,7 @@
 
 mod geometry;
 mod handles;
+pub(crate) mod kept;
 pub(crate) mod panel;
 mod predict;
 mod scratch;

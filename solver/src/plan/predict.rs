@@ -3,6 +3,7 @@
 //! Times here are of a model with fixed rates per codelet: priorities come from them unless cost models are asked for, and
 //! so must not depend on a measurement. Memory is that of a run in the order of submission.
 
+use super::kept::Stage;
 use super::{Plan, RunShape, codelet};
 use crate::analysis::groups::Unit;
 use crate::symbolic::Symbolic;
@@ -199,13 +200,22 @@ impl Plan<'_> {
                 .iter()
                 .for_each(|b| take(b.1)),
             codelet::CLEAN_FRONT => {
+                let stage = Stage::of(&task.params);
+                let is_tiled = matches!(self.unit(self.unit_of(at)), Unit::Tiled(_));
                 let mut free = |bytes: usize| {
                     out.freed += 1;
                     out.freed_bytes += bytes;
                 };
-                match self.unit(self.unit_of(at)) {
-                    Unit::Group(_) => free(self.group_cb_bytes(self.unit_of(at))),
-                    Unit::Tiled(_) => self.front_releases(at).iter().for_each(|b| free(b.1)),
+                if !is_tiled {
+                    free(self.group_cb_bytes(self.unit_of(at)));
+                    return out;
+                }
+                let released = self.releases_at(at, stage).into_iter();
+                released.for_each(|(_, bytes)| free(bytes));
+                // One after the other, so that there is never more than before.
+                for cut in self.cuts(at, stage) {
+                    free((cut.entries.0 - cut.entries.1) * self.shape.scalar_bytes);
+                    out.allocated += 1;
                 }
             }
             _ => {}

@@ -3,6 +3,7 @@
 //! A group is one task. A front in tiles reads as the algorithm: activate, take in A and the children, let the children
 //! go, and reduce panel by panel.
 
+use super::kept::Stage;
 use super::panel::{Step, steps, tile_stair, triangle_stair};
 use super::{Plan, codelet};
 use crate::analysis::groups::Unit;
@@ -138,19 +139,15 @@ impl Plan<'_> {
         out
     }
 
-    /// Frees what the front leaves behind, once its parent has it all. `Write`: what a device holds of it need not come home.
+    /// Frees what the front leaves behind, once its parent has it all.
     fn push_clean(&self, c: usize, out: &mut Vec<TaskSpec>) {
-        let mut task = spec(codelet::CLEAN_FRONT, c as u32, [c as u32, 0, 0, 0]);
         let u = self.unit_of(c);
-        if let Unit::Group(_) = self.unit(u) {
-            task = task.with(self.group_cb(u), Write);
-        } else {
-            for (handle, _) in self.front_releases(c) {
-                task = task.with(handle, Write);
+        match self.unit(u) {
+            Unit::Tiled(_) => self.push_clean_tiled(c, Stage::Left, out),
+            Unit::Group(_) => {
+                let task = spec(codelet::CLEAN_FRONT, c as u32, [c as u32, 0, 0, 0]);
+                out.push(task.with(self.group_cb(u), Write));
             }
-        }
-        if !task.accesses.is_empty() {
-            out.push(task);
         }
     }
 
@@ -170,8 +167,9 @@ impl Plan<'_> {
         for k in 0..self.tiling(f).panels {
             self.reduce_panel(f, k, released.as_ref(), out);
         }
-        if self.front(f).parent.is_none() {
-            self.push_clean(f, out);
+        match self.front(f).parent {
+            None => self.push_clean(f, out),
+            Some(_) => self.push_clean_tiled(f, Stage::Reduced, out),
         }
         let t = self.tiling(f);
         for task in &mut out[before..] {

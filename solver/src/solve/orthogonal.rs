@@ -5,6 +5,7 @@
 use crate::analysis::groups::Unit;
 use crate::numeric::{FactorScalar, Factors};
 use crate::plan::Plan;
+use crate::plan::kept::VBlock;
 use crate::plan::panel::{Step, steps, tile_stair, triangle_stair};
 use treeqr_kernels::{
     MatMut, MatRef, Op, Stair, apply_packed, gemqrt, gemqrt_scratch, tpmqrt, tpmqrt_scratch,
@@ -63,10 +64,10 @@ impl<T: FactorScalar> FrontQ<'_, T> {
         }
     }
 
-    fn apply_step(&mut self, op: Op, f: usize, k: usize, step: Step, z: MatMut<'_, T>) {
+    fn apply_step(&mut self, op: Op, f: usize, k: usize, step: Step, mut z: MatMut<'_, T>) {
         let plan = self.plan;
         let t = plan.tiling(f);
-        let (w, ib, cols) = (t.width(k), t.inner_block(size_of::<T>()), z.ncols());
+        let (ib, cols) = (t.inner_block(size_of::<T>()), z.ncols());
         let front_stair = plan.sym.tree.stair(f);
         let get = |handle| {
             self.factors
@@ -75,44 +76,40 @@ impl<T: FactorScalar> FrontQ<'_, T> {
                 .expect("reflectors are kept")
         };
         let factor = get(plan.step_factor(f, k, step).0);
-        match step {
-            Step::Head { i } => {
-                let rows = t.height(i) - t.offset(i, k);
-                let reflectors = rows.min(w);
-                let stair = tile_stair(t, front_stair, i, k);
-                let (v, tf) = factor.split_at(rows * reflectors);
-                let (v, tf) = (
-                    MatRef::new(v, rows, reflectors, rows),
-                    MatRef::new(tf, ib, reflectors, ib),
-                );
-                let c = z.submatrix(t.rows[i] as usize + t.offset(i, k), 0, rows, cols);
-                gemqrt(op, v, Stair::Rows(&stair), ib, tf, c, self.scratch);
-            }
-            Step::Flat { a, i } => {
-                let stair = tile_stair(t, front_stair, i, k);
-                let v = MatRef::new(get(plan.tile(f, i, k)), t.height(i), w, t.height(i));
-                let tf = MatRef::new(factor, ib, w, ib);
-                let (c1, c2) = two_blocks(
-                    z,
-                    t.rows[a] as usize + t.offset(a, k),
-                    w,
-                    t.rows[i] as usize,
-                    t.height(i),
-                );
-                tpmqrt(op, v, Stair::Rows(&stair), ib, tf, c1, c2, self.scratch);
-            }
-            Step::Tree { a, b } => {
-                let stair = triangle_stair(t, front_stair, b, k);
-                let (v, tf) = factor.split_at(w * w);
-                let (v, tf) = (MatRef::new(v, w, w, w), MatRef::new(tf, ib, w, ib));
-                let (c1, c2) = two_blocks(
-                    z,
-                    t.rows[a] as usize + t.offset(a, k),
-                    w,
-                    t.rows[b] as usize,
-                    w,
-                );
-                tpmqrt(op, v, Stair::Rows(&stair), ib, tf, c1, c2, self.scratch);
+        let row = |i: usize| t.rows[i] as usize + t.offset(i, k);
+        let stair = match step {
+            Step::Head { i } | Step::Flat { i, .. } => tile_stair(t, front_stair, i, k),
+            Step::Tree { b, .. } => triangle_stair(t, front_stair, b, k),
+        };
+        let mut blocks = plan.v_blocks(f, k, step);
+        let reflectors = blocks.last().map_or(0, |block| block.columns.end);
+        // T lies behind V, or alone.
+        let tf = &factor[factor.len() - ib * reflectors..];
+        let v = match step {
+            Step::Flat { i, .. } => get(plan.tile(f, i, k)),
+            _ => factor,
+        };
+        if op == Op::NoTrans {
+            blocks.reverse();
+        }
+        for VBlock { columns, rows, at } in blocks {
+            let (width, height) = (columns.len(), rows.len());
+            let v = MatRef::new(&v[at..], height, width, height);
+            let tf = MatRef::new(&tf[ib * columns.start..], ib, width, ib);
+            let reach = |&reach: &u32| reach.saturating_sub(rows.start as u32);
+            let stair: Vec<u32> = stair[columns.clone()].iter().map(reach).collect();
+            let stair = Stair::Rows(&stair);
+            let z = z.rb_mut();
+            match step {
+                Step::Head { i } => {
+                    let c = z.submatrix(row(i) + rows.start, 0, height, cols);
+                    gemqrt(op, v, stair, ib, tf, c, self.scratch);
+                }
+                Step::Flat { a, i } | Step::Tree { a, b: i } => {
+                    let (r1, r2) = (row(a) + columns.start, t.rows[i] as usize);
+                    let (c1, c2) = two_blocks(z, r1, width, r2, height);
+                    tpmqrt(op, v, stair, ib, tf, c1, c2, self.scratch);
+                }
             }
         }
     }

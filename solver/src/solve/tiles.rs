@@ -34,6 +34,7 @@ pub(super) struct Tiles<'r, 'a, T> {
     tiles: &'r [&'a [T]],
     tiling: &'a Tiling,
     npiv: usize,
+    is_cut: bool,
 }
 
 impl<'r, 'a, T: FactorScalar> Tiles<'r, 'a, T> {
@@ -44,12 +45,20 @@ impl<'r, 'a, T: FactorScalar> Tiles<'r, 'a, T> {
                 tiles,
                 tiling,
                 npiv,
+                is_cut,
             } => Some(Tiles {
                 tiles,
                 tiling,
                 npiv: *npiv,
+                is_cut: *is_cut,
             }),
         }
+    }
+
+    /// Tile (p, q) and its leading dimension.
+    fn tile(&self, p: usize, q: usize) -> (&'a [T], usize) {
+        let ld = self.tiling.rows_of_r(self.npiv, self.is_cut, p, q);
+        (self.tiles[p * self.width() + q], ld)
     }
 
     /// Columns of tiles.
@@ -78,25 +87,25 @@ impl<'r, 'a, T: FactorScalar> Tiles<'r, 'a, T> {
         let (top, height) = (self.tiling.rows[p] as usize, self.tiling.height(p));
         let rows = self.npiv.min(j + 1).saturating_sub(top).min(height);
         let local = j - self.tiling.cols[q] as usize;
-        let tile = self.tiles[p * self.width() + q];
+        let (tile, ld) = self.tile(p, q);
         match rows {
             0 => (top, &[]),
-            _ => (top, &tile[local * height..][..rows]),
+            _ => (top, &tile[local * ld..][..rows]),
         }
     }
 
     /// The rows of tile (p, q) that are of R, and its columns in `columns`.
     fn piece(&self, p: usize, q: usize, rows: Range<usize>, columns: Range<usize>) -> Piece<'a, T> {
-        let (top, height) = (self.tiling.rows[p] as usize, self.tiling.height(p));
-        let tile = self.tiles[p * self.width() + q];
-        let at = (columns.start - self.tiling.cols[q] as usize) * height + rows.start - top;
+        let top = self.tiling.rows[p] as usize;
+        let (tile, ld) = self.tile(p, q);
+        let at = (columns.start - self.tiling.cols[q] as usize) * ld + rows.start - top;
         let values = if rows.is_empty() || columns.is_empty() {
             &[]
         } else {
             &tile[at..]
         };
         Piece {
-            r: MatRef::new(values, rows.len(), columns.len(), height),
+            r: MatRef::new(values, rows.len(), columns.len(), ld),
             row: rows.start,
             col: columns.start,
         }
@@ -203,10 +212,9 @@ impl<'r, 'a, T: FactorScalar> Tiles<'r, 'a, T> {
         if rows.is_empty() {
             return;
         }
-        let height = self.tiling.height(p);
         let local = c0 - self.tiling.cols[q] as usize;
-        let tile = self.tiles[p * self.width() + q];
-        take_all(rows, &tile[local * height..], height, x, w);
+        let (tile, ld) = self.tile(p, q);
+        take_all(rows, &tile[local * ld..], ld, x, w);
     }
 
     pub fn solve_adjoint(&self, mut z: MatMut<T>) {

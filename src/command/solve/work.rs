@@ -22,6 +22,9 @@ use treeqr::{
     Refinement, RunShape, Scalar, Solution, Symbolic, Terms, analyse,
 };
 
+/// From so many bytes for the factors on, the heap that the analysis leaves is given back before.
+const LARGE: usize = 64 << 20;
+
 /// In what numbers is solved, and how.
 pub trait Numbers {
     /// Of A.
@@ -101,7 +104,11 @@ pub fn solve_in<N: Numbers>(args: &SolveArgs) -> Result<Outcome, Failure> {
     let pattern = posed.matrix().pattern();
     let mut symbolic = analyse(pattern, &options).map_err(about)?;
     let shape = RunShape::of::<N::Matrix>(0, factor.keep_q);
-    let flops = symbolic.predict(shape).flops;
+    let prediction = symbolic.predict(shape);
+    let flops = prediction.flops;
+    if prediction.peak_bytes >= LARGE {
+        treeqr::runtime::give_freed_memory_back();
+    }
     let device_notes = devices.join(&mut factor, flops)?;
     if !factor.run.accelerators.is_empty() {
         let for_devices = Options {

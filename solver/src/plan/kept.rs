@@ -1,0 +1,455 @@
+//! What stays of a front in tiles when it is done, and how it lies in memory then.
+//!
+//! Tiles are as high as the reduction wants them: where the pivot rows end or the staircase runs through one, much of it is no part of R
+//! or V. On problems with wide fronts that was 40 % of all that stayed. So buffers are cut to what they hold:
+//!
+//! ```text
+//!     a tile with R                 V of a panel's tile, in blocks of ib columns
+//!   +----------+                  +--+--+--+--+
+//!   |    R     | kept             |  |  |  |  |   each down to where the staircase leaves
+//!   +----------+                  |  |  |  |  |   it, rounded up to a cache line; in a
+//!   |          |                  +--+  |  |  |   head, also from its diagonal on only;
+//!   |          |                     +--+  |  |   T as it is
+//!   +----------+                        +--+--+
+//! ```
+//!
+//! A root is left as it is: nothing comes after it that could use the memory. So is a front that may live on a device.
+
+use super::panel::{Step, steps, tile_stair};
+use super::{Plan, codelet};
+use crate::analysis::partition::Tiling;
+use std::ops::Range;
+use treeqr_runtime::Access::{ReadWrite, Write};
+use treeqr_runtime::{Handle, TaskSpec};
+
+/// When a buffer is cut: `params[1]` of the task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stage {
+    /// When the front's parent has its contribution block, of which the buffer holds some.
+    Left = 0,
+    /// When the front is reduced.
+    Reduced = 1,
+}
+
+impl Stage {
+    /// That of a task that cleans, by its parameters.
+    pub fn of(params: &[u32; 6]) -> Stage {
+        match params[1] {
+            0 => Stage::Left,
+            _ => Stage::Reduced,
+        }
+    }
+}
+
+/// A part of a buffer: the first `ld` of every `from_ld` scalars, which lie together when it is cut, behind the parts before it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Part {
+    from: usize,
+    from_ld: usize,
+    ld: usize,
+    columns: usize,
+}
+
+/// A buffer that is cut.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Cut {
+    pub handle: Handle,
+    /// Scalars before and after.
+    pub entries: (usize, usize),
+    parts: Vec<Part>,
+}
+
+impl Cut {
+    /// What stays of a buffer.
+    pub fn copy<T: Copy>(&self, buffer: &[T], kept: &mut Vec<T>) {
+        assert_eq!(buffer.len(), self.entries.0);
+        kept.clear();
+        kept.reserve_exact(self.entries.1);
+        for part in &self.parts {
+            for column in 0..part.columns {
+                let column = &buffer[part.from + column * part.from_ld..];
+                kept.extend_from_slice(&column[..part.ld]);
+            }
+        }
+        assert_eq!(kept.len(), self.entries.1);
+    }
+}
+
+/// Some columns of V and the rows that they have entries in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct VBlock {
+    /// Reflectors of the panel.
+    pub columns: Range<usize>,
+    /// Rows from the top of V on.
+    pub rows: Range<usize>,
+    /// Its place in the buffer, in scalars; columns follow each other.
+    pub at: usize,
+}
+
+impl VBlock {
+    fn entries(&self) -> usize {
+        self.columns.len() * self.rows.len()
+    }
+}
+
+/// Whether `kept` of `all` scalars is little enough to move them.
+fn pays(kept: usize, all: usize) -> bool {
+    kept + all / 8 <= all
+}
+
+impl Tiling {
+    /// The leading dimension of tile (i, j) of a front that is done and has so many pivots, for a tile that holds R.
+    pub(crate) fn rows_of_r(&self, npiv: usize, is_cut: bool, i: usize, j: usize) -> usize {
+        let (top, height) = (self.rows[i] as usize, self.height(i));
+        let end = npiv.min(self.cols[j + 1] as usize);
+        let kept = end.saturating_sub(top).min(height);
+        match is_cut && pays(kept, height) {
+            true => kept,
+            false => height,
+        }
+    }
+}
+
+impl Plan<'_> {
+    /// Whether buffers of front f, which is in tiles, are cut when it is done.
+    pub fn is_cut(&self, f: usize) -> bool {
+        let on_host = !self.sym.options.for_devices || self.tiling(f).host_only;
+        self.front(f).parent.is_some() && on_host
+    }
+
+    /// V of a step of panel k as it lies in memory when front f is done: of a head in the buffer of its factors, else in the tile;
+    /// as one block where nothing is cut.
+    pub fn v_blocks(&self, f: usize, k: usize, step: Step) -> Vec<VBlock> {
+        let t = self.tiling(f);
+        let w = t.width(k);
+        let (i, rows, columns) = match step {
+            Step::Head { i } => {
+                let rows = t.height(i) - t.offset(i, k);
+                (i, rows, rows.min(w))
+            }
+            Step::Flat { i, .. } => (i, t.height(i), w),
+            Step::Tree { .. } => (0, w, w),
+        };
+        let whole = || {
+            vec![VBlock {
+                columns: 0..columns,
+                rows: 0..rows,
+                at: 0,
+            }]
+        };
+        if !self.is_cut(f) || matches!(step, Step::Tree { .. }) {
+            return whole();
+        }
+        let stair = tile_stair(t, self.sym.tree.stair(f), i, k);
+        let line = (64 / self.shape.scalar_bytes).max(1);
+        let ib = t.inner_block(self.shape.scalar_bytes);
+        let mut at = 0;
+        let blocks: Vec<VBlock> = (0..columns)
+            .step_by(ib)
+            .map(|first| {
+                let columns = first..(first + ib).min(columns);
+                let reach = stair[columns.end - 1] as usize;
+                let span = match step {
+                    Step::Head { .. } => first..reach.max(columns.end),
+                    _ => 0..reach,
+                };
+                let len = span.len().next_multiple_of(line).min(rows - span.start);
+                let block = VBlock {
+                    columns,
+                    rows: span.start..span.start + len,
+                    at,
+                };
+                at += block.entries();
+                block
+            })
+            .collect();
+        match pays(at, rows * columns) {
+            true => blocks,
+            false => whole(),
+        }
+    }
+
+    /// Buffers of front f that are freed at a stage: first all that its parent does not wait for.
+    pub fn releases_at(&self, f: usize, stage: Stage) -> Vec<(Handle, usize)> {
+        let mut out = self.front_releases(f);
+        if self.is_cut(f) {
+            let mut sources: Vec<Handle> = self.sources(f).iter().map(|s| s.handle).collect();
+            sources.sort_unstable();
+            let wanted = |handle: &Handle| sources.binary_search(handle).is_ok();
+            out.retain(|(handle, _)| wanted(handle) == (stage == Stage::Left));
+        } else if stage == Stage::Reduced {
+            out.clear();
+        }
+        out
+    }
+
+    /// The buffers of front f that are cut at a stage.
+    pub fn cuts(&self, f: usize, stage: Stage) -> Vec<Cut> {
+        if !self.is_cut(f) {
+            return Vec::new();
+        }
+        let mut out = self.r_cuts(f, stage);
+        if self.shape.keep_q && stage == Stage::Reduced {
+            out.extend(self.v_cuts(f));
+        }
+        out
+    }
+
+    fn r_cuts(&self, f: usize, stage: Stage) -> Vec<Cut> {
+        let t = self.tiling(f);
+        let npiv = self.front(f).npiv;
+        let mut out = Vec::new();
+        for j in 0..t.grid().1 {
+            for i in 0..t.depth[j] as usize {
+                let (top, end) = (t.rows[i], t.cols[j + 1]);
+                if top >= npiv || top >= end {
+                    break;
+                }
+                let of = match end <= npiv || t.rows[i + 1] <= npiv {
+                    true => Stage::Reduced,
+                    false => Stage::Left,
+                };
+                let (height, columns) = (t.height(i), t.width(j));
+                let kept = t.rows_of_r(npiv as usize, true, i, j);
+                if of != stage || kept == height {
+                    continue;
+                }
+                out.push(Cut {
+                    handle: self.tile(f, i, j),
+                    entries: (height * columns, kept * columns),
+                    parts: vec![Part {
+                        from: 0,
+                        from_ld: height,
+                        ld: kept,
+                        columns,
+                    }],
+                });
+            }
+        }
+        out
+    }
+
+    fn v_cuts(&self, f: usize) -> Vec<Cut> {
+        let t = self.tiling(f);
+        let ib = t.inner_block(self.shape.scalar_bytes);
+        let mut out = Vec::new();
+        for k in 0..t.panels {
+            for step in steps(t, k) {
+                // Of V and T, what V takes.
+                let (handle, rows, columns, t_entries) = match step {
+                    Step::Head { i } => {
+                        let rows = t.height(i) - t.offset(i, k);
+                        let columns = rows.min(t.width(k));
+                        (self.factor(f, i, k), rows, columns, ib * columns)
+                    }
+                    Step::Flat { i, .. } => (self.tile(f, i, k), t.height(i), t.width(k), 0),
+                    Step::Tree { .. } => continue,
+                };
+                let all = rows * columns;
+                let blocks = self.v_blocks(f, k, step);
+                let kept: usize = blocks.iter().map(VBlock::entries).sum();
+                if kept == all {
+                    continue;
+                }
+                let part = |block: &VBlock| Part {
+                    from: block.columns.start * rows + block.rows.start,
+                    from_ld: rows,
+                    ld: block.rows.len(),
+                    columns: block.columns.len(),
+                };
+                let mut parts: Vec<Part> = blocks.iter().map(part).collect();
+                if t_entries > 0 {
+                    parts.push(Part {
+                        from: all,
+                        from_ld: t_entries,
+                        ld: t_entries,
+                        columns: 1,
+                    });
+                }
+                out.push(Cut {
+                    handle,
+                    entries: (all + t_entries, kept + t_entries),
+                    parts,
+                });
+            }
+        }
+        out
+    }
+
+    /// Frees what front f, which is in tiles, does not need after a stage, and cuts what it needs less of. `Write`: what a device
+    /// holds need not come home.
+    pub(super) fn push_clean_tiled(&self, f: usize, stage: Stage, out: &mut Vec<TaskSpec>) {
+        let params = [f as u32, stage as u32, 0, 0, 0, 0];
+        let mut task = TaskSpec::new(codelet::CLEAN_FRONT, f as u32).params(params);
+        for (handle, _) in self.releases_at(f, stage) {
+            task = task.with(handle, Write);
+        }
+        for cut in self.cuts(f, stage) {
+            task = task.with(cut.handle, ReadWrite);
+        }
+        if !task.accesses.is_empty() {
+            out.push(task);
+        }
+    }
+
+    /// Bytes of a buffer of front f that stays, when the front is done: fewer than it was given where it is cut.
+    pub fn kept_bytes(&self, f: usize) -> std::collections::HashMap<Handle, usize> {
+        [Stage::Reduced, Stage::Left]
+            .into_iter()
+            .flat_map(|stage| self.cuts(f, stage))
+            .map(|cut| (cut.handle, cut.entries.1 * self.shape.scalar_bytes))
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analyse;
+    use crate::analysis::groups::Unit;
+    use crate::options::Options;
+    use crate::plan::RunShape;
+    use std::collections::HashMap;
+    use treeqr_matrices::gallery;
+
+    /// The buffers of a front that is done, if each scalar was its own place at first.
+    struct Done(HashMap<Handle, Vec<u64>>);
+
+    impl Done {
+        fn of(plan: &Plan<'_>, f: usize) -> Done {
+            let places = |bytes: usize| (0..(bytes / plan.shape.scalar_bytes) as u64).collect();
+            let buffers = plan.front_buffers(f).into_iter();
+            let mut done = Done(buffers.map(|(h, bytes)| (h, places(bytes))).collect());
+            for stage in [Stage::Reduced, Stage::Left] {
+                for (handle, _) in plan.releases_at(f, stage) {
+                    done.0.remove(&handle).expect("it is released once");
+                }
+                for cut in plan.cuts(f, stage) {
+                    let before = done.0.remove(&cut.handle).expect("it stays");
+                    assert_eq!(before.len(), cut.entries.0, "it is cut once");
+                    let mut kept = Vec::new();
+                    cut.copy(&before, &mut kept);
+                    done.0.insert(cut.handle, kept);
+                }
+            }
+            done
+        }
+
+        /// Scalar `at` of a buffer was once at place `was`.
+        #[track_caller]
+        fn expect(&self, handle: Handle, at: usize, was: usize) {
+            assert_eq!(self.0[&handle][at], was as u64, "at {at}");
+        }
+    }
+
+    fn check_r(plan: &Plan<'_>, f: usize, done: &Done) -> usize {
+        let (t, npiv) = (plan.tiling(f), plan.front(f).npiv as usize);
+        let mut entries = 0;
+        for j in 0..t.grid().1 {
+            for c in t.cols[j] as usize..t.cols[j + 1] as usize {
+                for r in 0..npiv.min(c + 1) {
+                    let i = t.rows.partition_point(|&top| top as usize <= r) - 1;
+                    if !t.exists(i, j) {
+                        continue;
+                    }
+                    let (row, column) = (r - t.rows[i] as usize, c - t.cols[j] as usize);
+                    let ld = t.rows_of_r(npiv, plan.is_cut(f), i, j);
+                    let was = column * t.height(i) + row;
+                    done.expect(plan.tile(f, i, j), column * ld + row, was);
+                    entries += 1;
+                }
+            }
+        }
+        entries
+    }
+
+    fn check_v(plan: &Plan<'_>, f: usize, done: &Done) -> usize {
+        let t = plan.tiling(f);
+        let ib = t.inner_block(plan.shape.scalar_bytes);
+        let mut entries = 0;
+        for k in 0..t.panels {
+            for step in steps(t, k) {
+                let (i, handle, rows) = match step {
+                    Step::Head { i } => (i, plan.factor(f, i, k), t.height(i) - t.offset(i, k)),
+                    Step::Flat { i, .. } => (i, plan.tile(f, i, k), t.height(i)),
+                    Step::Tree { .. } => continue,
+                };
+                let is_head = matches!(step, Step::Head { .. });
+                let stair = tile_stair(t, plan.sym.tree.stair(f), i, k);
+                let mut next = 0;
+                for VBlock {
+                    columns,
+                    rows: kept,
+                    at,
+                } in plan.v_blocks(f, k, step)
+                {
+                    assert_eq!(columns.start, next, "every column once");
+                    next = columns.end;
+                    for c in columns.clone() {
+                        let of_column = match is_head {
+                            true => c..(stair[c] as usize).max(c + 1),
+                            false => 0..stair[c] as usize,
+                        };
+                        entries += of_column.len();
+                        for row in of_column {
+                            let column = (c - columns.start) * kept.len();
+                            let place = at + column + row - kept.start;
+                            assert!(kept.contains(&row));
+                            done.expect(handle, place, c * rows + row);
+                        }
+                    }
+                }
+                let factor = &done.0[&plan.factor(f, i, k)];
+                let before = if is_head { rows * next } else { 0 };
+                let of_t = &factor[factor.len() - ib * next..];
+                assert!(
+                    of_t.iter()
+                        .copied()
+                        .eq((before..).map(|p| p as u64).take(ib * next))
+                );
+                entries += of_t.len();
+            }
+        }
+        entries
+    }
+
+    #[test]
+    fn every_entry_stays_where_it_is_looked_for() {
+        let (mut cut, mut whole, mut entries) = (0, 0, 0);
+        for (name, sizes) in [
+            ("stencil27-8", (24, 12, 5)),
+            ("survey-30x20", (40, 20, 8)),
+            ("TF9", (48, 16, 16)),
+            ("conv2d-30", (20, 20, 7)),
+        ] {
+            let a = gallery::make(name).expect("gallery").matrix;
+            let options = Options {
+                mb: Some(sizes.0),
+                nb: Some(sizes.1),
+                ib: Some(sizes.2),
+                bh: Some(3),
+                ..Options::default()
+            };
+            let symbolic = analyse(a.pattern(), &options).expect("sizes that fit");
+            let plan = Plan::new(&symbolic, RunShape::of::<f64>(1, true));
+            for unit in &symbolic.units {
+                let Unit::Tiled(f) = unit else { continue };
+                let f = *f as usize;
+                let done = Done::of(&plan, f);
+                entries += check_r(&plan, f, &done) + check_v(&plan, f, &done);
+                if plan.is_cut(f) {
+                    cut += done.0.values().map(Vec::len).sum::<usize>();
+                    let cuts = [Stage::Reduced, Stage::Left].map(|stage| plan.cuts(f, stage));
+                    whole += cuts
+                        .iter()
+                        .flatten()
+                        .map(|cut| cut.entries.0 - cut.entries.1)
+                        .sum::<usize>();
+                }
+            }
+        }
+        whole += cut;
+        assert!(entries > 100_000, "{entries}");
+        assert!(cut > 100_000 && cut < whole * 4 / 5, "{cut} of {whole}");
+    }
+}
