@@ -20,7 +20,7 @@ use treeqr::profiling::trace::Trace;
 #[derive(Args)]
 #[command(after_help = format!("Examples:
   treeqr plot A.trace --panel gantt
-  treeqr plot A.trace --panel tree --format png --size 1600x1200 -o tree.png
+  treeqr plot A.trace --panel tree --size 1600x1200 -o tree.png
   treeqr plot A.trace --panel gantt,tree,memory -o together.svg
   treeqr plot A.trace --panel tree --step 5ms --classes
   treeqr plot A.trace --panel all --from 10ms --to 25ms -o pictures
@@ -43,14 +43,9 @@ pub struct PlotArgs {
         hide_possible_values = true
     )]
     pub panel: Vec<String>,
-    /// svg, or png with --scale pixels a unit
-    #[arg(
-        long,
-        value_name = "svg|png",
-        default_value = "svg",
-        hide_possible_values = true
-    )]
-    pub format: Format,
+    /// svg, or png with --scale pixels a unit [default: by the ending of the output's name, else svg]
+    #[arg(long, value_name = "svg|png", hide_possible_values = true)]
+    pub format: Option<Format>,
     /// Width and height of the page, in units of SVG [default: 1200 wide, as high as the panel needs]
     #[arg(long, value_name = "WxH", value_parser = size)]
     pub size: Option<(u32, u32)>,
@@ -132,7 +127,12 @@ fn slow_tasks(trace: &Trace, always: bool) -> BTreeSet<u32> {
 
 /// Draws, and tells what was written.
 pub fn run(args: &PlotArgs) -> Result<(), Failure> {
-    let ending = args.format.ending();
+    let format = args.format.or_else(|| {
+        let ending = args.output.as_deref()?.extension()?.to_str()?;
+        Format::from_str(ending, true).ok()
+    });
+    let format = format.unwrap_or(Format::Svg);
+    let ending = format.ending();
     let all = args.panel.iter().any(|name| name == "all");
     // Each picture by the panels that are on it.
     let pictures: Vec<Vec<&'static PanelEntry>> = match all {
@@ -173,7 +173,7 @@ pub fn run(args: &PlotArgs) -> Result<(), Failure> {
         let pages = panels.iter().map(|panel| panel.draw(&trace, &options));
         let pages = pages.collect::<Result<Vec<_>, _>>().map_err(failure)?;
         let scene = Scene::stacked(pages);
-        let bytes = match args.format {
+        let bytes = match format {
             Format::Svg => panels::svg(&scene).into_bytes(),
             Format::Png => panels::png(&scene, f64::from(args.scale)).map_err(failure)?,
         };

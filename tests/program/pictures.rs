@@ -61,7 +61,7 @@ fn every_panel_is_drawn_and_nothing_is_overwritten() {
 
     let png = folder.path("gantt.png");
     let png = png.to_str().unwrap();
-    let one = ["plot", &trace, "--panel=gantt", "--format=png", "-o", png];
+    let one = ["plot", &trace, "--panel=gantt", "-o", png];
     assert_eq!(run(one).code, 0);
     assert!(fs::read(png).unwrap().starts_with(b"\x89PNG"));
 }
