@@ -184,14 +184,8 @@ impl<T: FactorScalar> App<'_, T> {
         _: &mut super::app::Scratch<T>,
     ) -> Result<(), TaskFailure> {
         let spec = task.task();
-        let cuts = spec.accesses.iter().filter(|a| a.1 == Access::ReadWrite);
-        let mut cuts = if cuts.count() > 0 {
-            let stage = Stage::of(&spec.params);
-            self.plan.cuts(spec.params[0] as usize, stage)
-        } else {
-            Vec::new()
-        }
-        .into_iter();
+        let (f, stage) = (spec.params[0] as usize, Stage::of(&spec.params));
+        let mut cuts = self.plan.cuts(f, stage).into_iter();
         let mut kept = Vec::new();
         for (index, &(handle, access)) in spec.accesses.iter().enumerate() {
             if access != Access::ReadWrite {

@@ -184,11 +184,7 @@ impl TaskGraph<'_> {
     }
 
     fn of_clean(&self, params: &[u32; 6]) -> TaskGeometry {
-        let f = params[0] as usize;
-        let cuts = match self.plan.unit(self.plan.unit_of(f)) {
-            Unit::Group(_) => Vec::new(),
-            Unit::Tiled(_) => self.plan.cuts(f, Stage::of(params)),
-        };
+        let cuts = self.plan.cuts(params[0] as usize, Stage::of(params));
         TaskGeometry {
             child: Some(params[0]),
             entries: cuts.iter().map(|cut| cut.entries.1 as u64).sum(),

@@ -15,7 +15,7 @@
 //!
 //! A root is left as it is: nothing comes after it that could use the memory. So is a front that may live on a device.
 
-use super::panel::{Step, steps, tile_stair};
+use super::panel::{Step, steps, tile_reach};
 use super::{Plan, codelet};
 use crate::analysis::partition::Tiling;
 use std::ops::Range;
@@ -111,10 +111,10 @@ impl Tiling {
 }
 
 impl Plan<'_> {
-    /// Whether buffers of front f, which is in tiles, are cut when it is done.
+    /// Whether buffers of front f are cut when it is done: if it is in tiles, no root, and the CPUs'.
     pub fn is_cut(&self, f: usize) -> bool {
-        let on_host = !self.sym.options.for_devices || self.tiling(f).host_only;
-        self.front(f).parent.is_some() && on_host
+        let on_host = |t: &Tiling| !self.sym.options.for_devices || t.host_only;
+        self.front(f).parent.is_some() && self.sym.tilings[f].as_ref().is_some_and(on_host)
     }
 
     /// V of a step of panel k as it lies in memory when front f is done: of a head in the buffer of its factors, else in the tile;
@@ -140,7 +140,7 @@ impl Plan<'_> {
         if !self.is_cut(f) || matches!(step, Step::Tree { .. }) {
             return whole();
         }
-        let stair = tile_stair(t, self.sym.tree.stair(f), i, k);
+        let reach = |column: usize| tile_reach(t, self.sym.tree.stair(f), i, k, column) as usize;
         let line = (64 / self.shape.scalar_bytes).max(1);
         let ib = t.inner_block(self.shape.scalar_bytes);
         let mut at = 0;
@@ -148,7 +148,7 @@ impl Plan<'_> {
             .step_by(ib)
             .map(|first| {
                 let columns = first..(first + ib).min(columns);
-                let reach = stair[columns.end - 1] as usize;
+                let reach = reach(columns.end - 1);
                 let span = match step {
                     Step::Head { .. } => first..reach.max(columns.end),
                     _ => 0..reach,
@@ -309,6 +309,7 @@ mod tests {
     use crate::analysis::groups::Unit;
     use crate::options::Options;
     use crate::plan::RunShape;
+    use crate::plan::panel::tile_stair;
     use std::collections::HashMap;
     use treeqr_matrices::gallery;
 

@@ -65,12 +65,15 @@ pub(crate) fn steps(t: &Tiling, k: usize) -> Vec<Step> {
 
 /// The staircase of panel k within tile row i, for geqrt and for tpqrt in a flat step.
 pub(crate) fn tile_stair(t: &Tiling, stair: &[u32], i: usize, k: usize) -> Vec<u32> {
+    let columns = 0..t.width(k);
+    columns.map(|c| tile_reach(t, stair, i, k, c)).collect()
+}
+
+/// One column of it.
+pub(crate) fn tile_reach(t: &Tiling, stair: &[u32], i: usize, k: usize, column: usize) -> u32 {
     let top = t.rows[i] + t.offset(i, k) as u32;
-    let rows = t.rows[i + 1] - top;
-    stair[t.cols[k] as usize..t.cols[k + 1] as usize]
-        .iter()
-        .map(|&s| s.saturating_sub(top).min(rows))
-        .collect()
+    let reach = stair[t.cols[k] as usize + column];
+    reach.saturating_sub(top).min(t.rows[i + 1] - top)
 }
 
 /// The staircase of the triangle of head i in panel k, for tpqrt in a step of the tree.

@@ -201,17 +201,17 @@ impl Plan<'_> {
                 .for_each(|b| take(b.1)),
             codelet::CLEAN_FRONT => {
                 let stage = Stage::of(&task.params);
-                let is_tiled = matches!(self.unit(self.unit_of(at)), Unit::Tiled(_));
                 let mut free = |bytes: usize| {
                     out.freed += 1;
                     out.freed_bytes += bytes;
                 };
-                if !is_tiled {
-                    free(self.group_cb_bytes(self.unit_of(at)));
-                    return out;
+                match self.unit(self.unit_of(at)) {
+                    Unit::Group(_) => free(self.group_cb_bytes(self.unit_of(at))),
+                    Unit::Tiled(_) => {
+                        let released = self.releases_at(at, stage).into_iter();
+                        released.for_each(|(_, bytes)| free(bytes));
+                    }
                 }
-                let released = self.releases_at(at, stage).into_iter();
-                released.for_each(|(_, bytes)| free(bytes));
                 // One after the other, so that there is never more than before.
                 for cut in self.cuts(at, stage) {
                     free((cut.entries.0 - cut.entries.1) * self.shape.scalar_bytes);
