@@ -61,9 +61,20 @@ fn every_panel_is_drawn_and_nothing_is_overwritten() {
 
     let png = folder.path("gantt.png");
     let png = png.to_str().unwrap();
-    let one = ["plot", &trace, "--panel=gantt", "-o", png];
-    assert_eq!(run(one).code, 0);
-    assert!(fs::read(png).unwrap().starts_with(b"\x89PNG"));
+    let other = folder.path("gantt.picture");
+    let other = other.to_str().unwrap();
+    let asked = ["plot", &trace, "--panel=gantt", "--format=png", "-o", other];
+    // By the ending of the name, unless something is asked for.
+    let named = ["plot", &trace, "--panel=gantt", "--format=svg", "-o", png];
+    for (arguments, begin) in [
+        (&asked[..], &b"\x89PNG"[..]),
+        (&["plot", &trace, "--panel=gantt", "-o", png], b"\x89PNG"),
+        (&[&named[..], &["--force"]].concat(), b"<svg"),
+    ] {
+        assert_eq!(run(arguments).code, 0);
+        let path = if arguments == asked { other } else { png };
+        assert!(fs::read(path).unwrap().starts_with(begin));
+    }
 }
 
 #[test]
