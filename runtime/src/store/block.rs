@@ -108,9 +108,15 @@ impl Block {
     }
 
     /// As [`Self::zeroed`], for a large block that is overwritten: it holds what somebody has left there, or 0.
-    pub(super) fn left_over(len: usize, capacity: usize, chunks: &Arc<Chunks>) -> Option<Block> {
+    pub(super) fn left_over(
+        len: usize,
+        capacity: usize,
+        written_from: usize,
+        chunks: &Arc<Chunks>,
+    ) -> Option<Block> {
         assert!(len <= capacity && is_large(capacity));
-        Self::of_pages(len, capacity, 0..len, false, chunks)
+        let written = written_from.min(len)..len;
+        Self::of_pages(len, capacity, written, false, chunks)
     }
 
     fn of_pages(

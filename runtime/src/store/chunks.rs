@@ -5,7 +5,8 @@
 //!
 //! Why: a mapping for each block takes a fault for each of its small pages, and a table of the process that all threads change; with
 //! sixteen workers on fronts of a few megabytes a third of their time. A chunk is advised to be of huge pages; taking and freeing an
-//! extent is a few steps under a lock, without a call to the system, and a page that nobody writes costs nothing.
+//! extent is a few steps under a lock, without a call to the system, and a page that nobody writes costs nothing. Where huge pages turn out
+//! to come slowly, the rest comes in small ones ([`HugeCost`]).
 //!
 //! An extent comes from the first chunk with a free run that is long enough, and there from the shortest one: so late chunks empty.
 //! Chunks stay, in their order, until [`Chunks::release`]: who takes and frees the same sizes in the same order a second time gets the
@@ -18,11 +19,13 @@
 //!   has one of them; a block's page-lock ends before its extent does (`block.rs`).
 //! * A chunk is unmapped when no page of it is taken, or with the last extent: each keeps all chunks alive.
 
+use super::huge::HugeCost;
 use super::pages::{PAGE, Pages, Runs, SLAB, Taken};
 use crate::sync::{Arc, AtomicU64, Mutex, Ordering, lock};
 use memmap2::{MmapMut, MmapRaw};
 use std::ops::{Range, RangeInclusive};
 use std::ptr::NonNull;
+use std::time::{Duration, Instant};
 
 /// The smallest and the largest chunk, in bytes, if no block needs a larger one. Between them a chunk is as large as all before it.
 const SIZES: RangeInclusive<usize> = 16 << 20..=64 << 20;
@@ -31,6 +34,10 @@ const SIZES: RangeInclusive<usize> = 16 << 20..=64 << 20;
 /// block.
 const SMALL: usize = *SIZES.start() / SLAB;
 const EXPECTED: u64 = 2 * *SIZES.start() as u64;
+
+/// So many huge pages of an extent come when it is taken, to see how long they take; the others when they are written, by as many threads as
+/// write them.
+const TIMED: usize = 4;
 
 /// Slabs that are given back at once.
 const AT_ONCE: u64 = 8;
@@ -50,6 +57,7 @@ pub(super) struct Chunks {
     taken: AtomicU64,
     /// Bytes that somebody is going to take.
     expected: AtomicU64,
+    huge: HugeCost,
 }
 
 struct Chunk {
@@ -133,14 +141,20 @@ impl Chunks {
         };
         let least = pages.div_ceil(SLAB / PAGE);
         let slabs = least.max(before.clamp(*SIZES.start(), *SIZES.end()) / SLAB);
-        let many = before > 0 || self.expected.load(Ordering::Relaxed) >= EXPECTED;
-        let new = |slabs| Some((slabs, Mapping::new(slabs, many || slabs > SMALL)?));
+        let many = !self.huge.is_dear()
+            && (before > 0 || self.expected.load(Ordering::Relaxed) >= EXPECTED || least > SMALL);
+        let new = |slabs| Some((slabs, Mapping::new(slabs, many)?));
         let (slabs, mapping) = new(slabs).or_else(|| new(least))?;
         let mut chunk = Chunk {
             pages: Pages::new(slabs, mapping.huge),
             mapping: Arc::new(mapping),
         };
         let mut chunks = lock(&self.chunks);
+        if self.huge.is_dear() {
+            // Since it was begun.
+            chunk.mapping.come_small();
+            chunk.pages.come_small();
+        }
         let found = self.find(&mut chunks, pages, number);
         if found.is_some() {
             drop(chunks);
@@ -150,6 +164,22 @@ impl Chunks {
         let found = (chunks.len(), chunk.mapping.clone(), taken);
         chunks.push(Some(chunk));
         Some(found)
+    }
+
+    /// What a huge page took to come, where that was too long and small ones are taken.
+    pub(super) fn dear_page(&self) -> Option<Duration> {
+        self.huge.dear_page()
+    }
+
+    /// A huge page took so long to come: if that was too long, all that are to come are small.
+    fn came_in(&self, time: Duration) {
+        if !self.huge.came_in(time) {
+            return;
+        }
+        for chunk in lock(&self.chunks).iter_mut().flatten() {
+            chunk.mapping.come_small();
+            self.counted(&mut chunk.pages, Pages::come_small);
+        }
     }
 
     /// Changes `pages`, and the sums by what that changes.
@@ -231,6 +261,9 @@ impl Chunks {
         }
         let last = chunks.iter().rposition(Option::is_some);
         chunks.truncate(last.map_or(0, |last| last + 1));
+        if chunks.is_empty() {
+            self.huge.forget();
+        }
         drop(chunks);
         drop(unused);
         self.trim(0);
@@ -259,6 +292,18 @@ impl Mapping {
                 .advise_range(memmap2::Advice::HugePage, skip, slabs * SLAB)
                 .is_ok();
         Some(Mapping { memory, skip, huge })
+    }
+
+    /// What is not there yet will come in small pages.
+    fn come_small(&self) {
+        #[cfg(all(target_os = "linux", not(miri)))]
+        if self.huge {
+            let (start, len) = (self.skip, self.memory.len() - SLAB);
+            // A system that refuses it goes on as before.
+            let _ = self
+                .memory
+                .advise_range(memmap2::Advice::NoHugePage, start, len);
+        }
     }
 
     fn start(&self, page: usize) -> *mut u8 {
@@ -311,19 +356,46 @@ impl Extent {
         self.pages.len() * PAGE
     }
 
-    /// Brings the pages of `part`, in bytes, which is about to be written, where touching them would bring small ones one by one.
+    /// Brings pages of `part`, in bytes, which is about to be written: all of them where touching them would bring small ones one by
+    /// one, and of huge ones some.
     pub(super) fn populate(&mut self, part: Range<usize>) {
         assert!(part.end <= self.bytes());
-        if part.is_empty() || !self.small {
-            return;
+        if !part.is_empty() {
+            self.fresh = false;
+            match self.small {
+                true => self.bring(part),
+                false => self.bring_huge(part),
+            }
         }
+    }
+
+    fn bring(&self, part: Range<usize>) {
         #[cfg(all(target_os = "linux", not(miri)))]
         {
-            self.fresh = false;
             // A system that can't (before Linux 5.14) brings them as they are touched.
             let start = self.mapping.skip + self.pages.start * PAGE + part.start;
             let advice = memmap2::Advice::PopulateWrite;
             let _ = self.mapping.memory.advise_range(advice, start, part.len());
+        }
+        #[cfg(not(all(target_os = "linux", not(miri))))]
+        let _ = part;
+    }
+
+    /// The first huge pages of `part`, timed; and all that is left of it where they are too dear.
+    fn bring_huge(&self, part: Range<usize>) {
+        let before = self.pages.start * PAGE % SLAB;
+        let mut at = part.start;
+        for _ in 0..TIMED {
+            if at >= part.end {
+                return;
+            }
+            if self.chunks.huge.is_dear() {
+                return self.bring(at..part.end);
+            }
+            let begin = Instant::now();
+            self.bring(at..at + 1);
+            self.chunks.came_in(begin.elapsed());
+            at = (before + at + 1).next_multiple_of(SLAB) - before;
         }
     }
 

@@ -26,6 +26,7 @@ mod block;
 mod buffers;
 mod chunks;
 mod claim;
+mod huge;
 mod pages;
 mod pool;
 mod shared;
@@ -285,7 +286,10 @@ impl DataStore {
 
     /// Where buffers came from since the last run with this store began.
     pub fn allocations(&self) -> Allocations {
-        self.pool.counts()
+        Allocations {
+            dear_huge_page: self.chunks.dear_page(),
+            ..self.pool.counts()
+        }
     }
 
     /// Lets the peak start again from what lies there now.

@@ -143,6 +143,14 @@ impl Pages {
         Some(pages)
     }
 
+    /// Slabs of which no page has come are of small pages from now on.
+    pub(super) fn come_small(&mut self) {
+        self.huge = false;
+        for slab in self.slabs.iter_mut().filter(|slab| slab.written == 0) {
+            slab.whole = false;
+        }
+    }
+
     /// Some slack, as runs of pages that are the caller's from now on.
     pub(super) fn take_slack(&mut self) -> Option<Runs> {
         let mut found = Runs::new();

@@ -18,6 +18,7 @@
 use super::ALIGNMENT;
 use super::block::Block;
 use crate::sync::{Apart, AtomicU64, Mutex, Ordering, lock};
+use std::time::Duration;
 
 /// Workers beyond this share shards.
 const SHARDS: usize = 16;
@@ -52,6 +53,9 @@ pub struct Allocations {
     pub recycled_bytes: u64,
     /// The most bytes that lay in the store without being a buffer's. They are in no account and no peak of it.
     pub peak_pooled_bytes: u64,
+    /// How long a huge page took to come, where that was so long that small ones were taken from then on: the host of a virtual machine may have
+    /// to bring back what it has taken.
+    pub dear_huge_page: Option<Duration>,
 }
 
 /// Number of the smallest class whose blocks hold `len` bytes, and their capacity; `None` where no such size exists.
@@ -178,6 +182,7 @@ impl Pool {
             recycled: get(&self.recycled),
             recycled_bytes: get(&self.recycled_bytes),
             peak_pooled_bytes: get(&self.peak_bytes),
+            dear_huge_page: None,
         }
     }
 }

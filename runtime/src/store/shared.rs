@@ -236,7 +236,7 @@ impl<'s> SharedStore<'s> {
         }
         let written_from = match fill {
             // Where there are devices it may be that all is written there.
-            Fill::Zeros { .. } if !store.devices.is_empty() => bytes,
+            _ if !store.devices.is_empty() => bytes,
             Fill::Zeros { written_from } => written_from,
             Fill::Anything => 0,
             Fill::Poison => bytes,
@@ -247,7 +247,7 @@ impl<'s> SharedStore<'s> {
         };
         let take = |capacity| match fill {
             Fill::Anything | Fill::Poison if large => {
-                Block::left_over(bytes, capacity, &store.chunks)
+                Block::left_over(bytes, capacity, written_from, &store.chunks)
             }
             _ => Block::zeroed(bytes, capacity, written_from, &store.chunks),
         };

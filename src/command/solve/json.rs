@@ -74,6 +74,7 @@ impl Outcome {
             "machine_gflops": self.peak,
             "peak_bytes": stats.peak_bytes,
             "predicted_peak_bytes": predicted.peak_bytes,
+            "dear_huge_page_s": stats.allocations.dear_huge_page.map(|t| t.as_secs_f64()),
             "tasks": stats.tasks,
             "priorities": {
                 "by": match run.priorities().by {

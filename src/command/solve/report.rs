@@ -145,6 +145,13 @@ impl Outcome {
                 si(run.prediction().peak_bytes as f64, "B"),
             ),
         );
+        if let Some(time) = run.stats().allocations.dear_huge_page {
+            let text = format!(
+                "huge pages came slowly, one in {}: from then on small ones",
+                si(time.as_secs_f64(), "s")
+            );
+            page.row("", &text);
+        }
     }
 
     /// Where priorities came from, if that was asked for.

@@ -40,7 +40,7 @@ fn random_blocks_are_disjoint_zero_and_keep_what_is_theirs() {
                 let most = 3 << random(&mut seed, 22);
                 let bytes = LEAST + random(&mut seed, most);
                 let mut new = match k {
-                    2 => Block::left_over(bytes, bytes, &chunks).expect("memory"),
+                    2 => Block::left_over(bytes, bytes, 0, &chunks).expect("memory"),
                     3 => Block::zeroed(bytes, bytes, bytes / 2, &chunks).expect("memory"),
                     _ => block(&chunks, bytes),
                 };
@@ -206,4 +206,35 @@ fn where_much_is_expected_the_first_pages_are_huge() {
     };
     assert!(comes_small(0) && comes_small(EXPECTED - 1));
     assert_eq!(comes_small(EXPECTED), !has_huge);
+}
+
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+#[test]
+fn where_huge_pages_are_dear_the_rest_is_small() {
+    let chunks = Arc::<Chunks>::default();
+    chunks.expect(EXPECTED);
+    let first = block(&chunks, 1 << 20);
+    if !Mapping::new(1, true).expect("memory").huge || present(&place(&first)).is_none() {
+        eprintln!("SKIPPED: this system has no huge pages, or does not say which pages are there");
+        return;
+    }
+    let written = || Block::zeroed(5 << 20, 5 << 20, 0, &chunks).expect("memory");
+    let all = Some((5 << 20) / PAGE);
+    // The rest of the first slab, which comes with its first page, and two more of which each is brought.
+    assert_eq!(present(&place(&written())), all);
+    let slow = Duration::from_millis(6);
+    (0..2).for_each(|_| chunks.came_in(slow));
+    assert_eq!(chunks.dear_page().is_some(), chunks.huge.is_dear());
+    assert!(chunks.huge.is_dear());
+    // Behind what is there already, in the same chunk; and in a new one.
+    let held: Vec<_> = (0..4).map(|_| written()).collect();
+    for block in &held {
+        assert_eq!(present(&place(block)), all);
+    }
+    let mut last = block(&chunks, 1 << 20);
+    last.bytes_mut()[0] = 1;
+    assert_eq!(present(&place(&last)), Some(1), "no page but that one");
+    drop((held, first, last));
+    chunks.release();
+    assert!(!chunks.huge.is_dear(), "other memory may come");
 }
