@@ -87,13 +87,9 @@ pub fn analyse(pattern: &Arc<Pattern>, options: &Options) -> Result<Symbolic, An
         _ => "as asked for".to_owned(),
     };
     let ncols = work.cols.ncols();
-    let split = match sets.is_empty() {
-        true => None,
-        false => steps.run("dense rows", || best_split(&work, sets, options))?,
-    };
-    let whole = steps.run("ordering and fronts", || match &split {
-        Some(split) => order_beside(&reduced, split, options, ncols),
-        None => order_columns(&reduced, options, ncols, Search::All),
+    let (split, whole) = steps.run("ordering and fronts", || match sets.is_empty() {
+        true => order_columns(&reduced, options, ncols, Search::All).map(|whole| (None, whole)),
+        false => split_and_whole((&work, sets), &reduced, options),
     })?;
     let ordered = match split {
         None => whole,
@@ -219,20 +215,27 @@ fn best_split(
     Ok(best)
 }
 
-/// The whole matrix beside the best split of it. A search for its best ordering is in vain where the first one leads to so much work that
-/// no other would make up for it.
-fn order_beside(
+/// The best split, and the whole matrix beside it. A search for the best ordering of the whole is in vain where the first one leads to so
+/// much work that no other would make up for it; that first one asks nothing of the split, so they run side by side.
+fn split_and_whole(
+    (work, sets): (&work::Work, Vec<Vec<u32>>),
     reduced: &Reduced,
-    split: &Split,
     options: &Options,
-    ncols: usize,
-) -> Result<Ordered, AnalyseError> {
-    let first = order_columns(reduced, options, ncols, Search::First)?;
+) -> Result<(Option<Split>, Ordered), AnalyseError> {
+    let n = work.cols.ncols();
+    let (split, first) = rayon::join(
+        || best_split(work, sets, options),
+        || order_columns(reduced, options, n, Search::First),
+    );
+    let (split, first) = (split?, first?);
     let is_last = options.given_order.is_some() || options.ordering != ordering::AUTO;
-    if is_last || dense::surely_pays(dense::flops(&first.structure, ncols, 0), split.flops) {
-        return Ok(first);
+    let is_in_vain =
+        |split: &Split| dense::surely_pays(dense::flops(&first.structure, n, 0), split.flops);
+    if is_last || split.as_ref().is_none_or(is_in_vain) {
+        return Ok((split, first));
     }
-    order_columns(reduced, options, ncols, Search::All)
+    let whole = order_columns(reduced, options, n, Search::All)?;
+    Ok((split, whole))
 }
 
 /// Whether the split pays, and a sentence on that.

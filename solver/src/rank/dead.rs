@@ -5,14 +5,13 @@ use super::reach::NONE;
 use crate::numeric::{FactorScalar, Factors};
 
 impl<T: FactorScalar> Factors<T> {
-    /// The dead columns of R, in the order of their places: entries at the live pivots. O(sum of the nodes' columns), and what is copied.
-    pub(crate) fn dead_parts(&self) -> Vec<T> {
+    /// The dead columns of R, in the order of their places, into columns of `ld` zeros: entries at the live pivots. O(sum of the nodes'
+    /// columns), and what is copied.
+    pub(crate) fn put_dead_parts(&self, out: &mut [T], ld: usize) {
         let Some(deficiency) = &self.deficiency else {
-            return Vec::new();
+            return;
         };
         let nodes = Nodes::new(self);
-        let live = deficiency.order.len() - deficiency.dead.len();
-        let mut out = vec![T::zero(); live * deficiency.dead.len()];
         let mut number = vec![NONE; deficiency.order.len()];
         for (k, &place) in deficiency.dead.iter().enumerate() {
             number[place as usize] = k as u32;
@@ -30,7 +29,7 @@ impl<T: FactorScalar> Factors<T> {
                 j += 1;
             };
             let mut put = |k: u32, from: usize, values: &[T]| {
-                let column = &mut out[k as usize * live..][..live];
+                let column = &mut out[k as usize * ld..][..ld];
                 column[row + from..][..values.len()].copy_from_slice(values);
             };
             if let Some(done) = &deficiency.nodes[node] {
@@ -61,6 +60,5 @@ impl<T: FactorScalar> Factors<T> {
             }
             row += nodes.npiv(node);
         }
-        out
     }
 }

@@ -106,15 +106,14 @@ pub(crate) fn bring_in<T: FactorScalar, O: Observer>(
         }
         column[nl + i] = T::one();
     }
-    let f = factors.dead_parts();
+    factors.put_dead_parts(fd, m);
     for (e, to) in fd.chunks_exact_mut(m).enumerate() {
-        to[..nl].copy_from_slice(&f[e * nl..(e + 1) * nl]);
         let row = adjoint.chunks_exact(n);
         for (to, row) in to[nl..].iter_mut().zip(row) {
             *to = -row[dead[e] as usize].conj();
         }
     }
-    drop((adjoint, kh, f));
+    drop((adjoint, kh));
     let ends: Vec<u32> = (0..k).map(|i| (nl + i + 1) as u32).collect();
     let mut tau = vec![T::zero(); k];
     let mut scratch = vec![T::zero(); front_qr_scratch::<T>(m, k, d)];
@@ -127,13 +126,11 @@ pub(crate) fn bring_in<T: FactorScalar, O: Observer>(
             index: symbolic.dense_rows[i] as usize + 1,
         });
     }
-    let fd = block.split_off(m * k);
-    let columns = block.chunks_exact(m).enumerate();
-    let v: Vec<T> = columns
-        .flat_map(|(i, column)| &column[i + 1..nl + i + 1])
-        .copied()
-        .collect();
-    drop(block);
+    let (left, fd) = block.split_at(m * k);
+    let mut v = Vec::with_capacity(nl * k);
+    for (i, column) in left.chunks_exact(m).enumerate() {
+        v.extend_from_slice(&column[i + 1..nl + i + 1]);
+    }
 
     let of_sparse = factors.rank_details().clone();
     let default = default_tolerance(a, largest_column(a, transposed));
@@ -145,11 +142,11 @@ pub(crate) fn bring_in<T: FactorScalar, O: Observer>(
         None => Rank::DOUBT * tolerance,
     };
     let t = Pivoted::new(top, k, d, tolerance, doubt);
-    let in_order = t
-        .order()
-        .iter()
-        .map(|&e| &fd[e as usize * m + k..(e as usize + 1) * m]);
-    let y = in_order.flatten().copied().collect();
+    let mut y = Vec::with_capacity(nl * d);
+    for &e in t.order() {
+        y.extend_from_slice(&fd[e as usize * m + k..(e as usize + 1) * m]);
+    }
+    drop(block);
     factors.split = Some(Box::new(Split {
         a: a.clone(),
         live,
