@@ -6,15 +6,17 @@ use std::time::{Duration, Instant};
 use treeqr::{Scalar, c32, c64};
 use treeqr_kernels::{Beta, KernelScalar, MatMut, MatRef};
 
-/// Order of the matrices: three of them stay in the second cache.
-const N: usize = 320;
+/// Order of the matrices: what all threads hold of them is less than what else a small run takes.
+const N: usize = 256;
 /// Flops of one real product.
 const FLOPS: f64 = 2.0 * (N * N * N) as f64;
 /// How long every thread multiplies.
 const SPAN: Duration = Duration::from_millis(15);
 
-/// GFlop/s of products of order 320 on so many threads at once, in about 20 ms: in the precision of T, or in single.
+/// GFlop/s of products of order 256 on so many threads at once, in about 20 ms: in the precision of T, or in single.
 pub fn measure<T: Scalar>(threads: usize, single: bool) -> f64 {
+    // A product takes some MB for copies of its factors; they are not to come on top of what was freed.
+    treeqr::runtime::give_freed_memory_back();
     match (T::IS_COMPLEX, single || T::NAME.ends_with("32")) {
         (false, false) => measured::<f64>(threads),
         (false, true) => measured::<f32>(threads),
@@ -25,9 +27,11 @@ pub fn measure<T: Scalar>(threads: usize, single: bool) -> f64 {
 
 fn measured<T: KernelScalar>(threads: usize) -> f64 {
     let barrier = Barrier::new(threads);
+    let filled = |value| vec![T::from_f64(value, 0.0); N * N];
+    let (a, b) = (filled(0.5), filled(0.25));
     thread::scope(|scope| {
         let workers: Vec<_> = (0..threads)
-            .map(|_| scope.spawn(|| one_thread::<T>(&barrier)))
+            .map(|_| scope.spawn(|| one_thread(&a, &b, &barrier)))
             .collect();
         let rates = workers.into_iter().map(|w| w.join().unwrap_or(0.0));
         rates.sum()
@@ -35,11 +39,10 @@ fn measured<T: KernelScalar>(threads: usize) -> f64 {
 }
 
 /// GFlop/s of one thread among others.
-fn one_thread<T: KernelScalar>(barrier: &Barrier) -> f64 {
-    let filled = |value| vec![T::from_f64(value, 0.0); N * N];
-    let (a, b, mut c) = (filled(0.5), filled(0.25), filled(0.0));
+fn one_thread<T: KernelScalar>(a: &[T], b: &[T], barrier: &Barrier) -> f64 {
+    let mut c = vec![T::zero(); N * N];
     let mut product = || {
-        let (a, b) = (MatRef::new(&a, N, N, N), MatRef::new(&b, N, N, N));
+        let (a, b) = (MatRef::new(a, N, N, N), MatRef::new(b, N, N, N));
         T::gemm(Beta::Zero, MatMut::new(&mut c, N, N, N), T::one(), a, b);
     };
     product();
