@@ -228,7 +228,9 @@ pub(crate) fn recorded<'p, T: FactorScalar>(
     options: &FactorOptions,
     progress: &'p Progress,
 ) -> Result<Recorded<'p, T>, Error> {
-    let shape = RunShape::of::<T>(nrhs, options.keep_q);
+    // Of a wide A nothing is carried along.
+    let carried = if symbolic.transposed() { 0 } else { nrhs };
+    let shape = RunShape::of::<T>(carried, options.keep_q);
     let mut session = Session::new(progress, shape, symbolic.predict(shape));
     let watched = session.begin(RunKind::Factorize);
     match treeqr_solver::factorize(symbolic, a, b, nrhs, options, &watched) {

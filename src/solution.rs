@@ -109,8 +109,7 @@ pub fn solve_then<T: FactorScalar, R>(
         keep_q: options.keep_q || late,
         ..options.clone()
     };
-    let (early_b, early) = if late { (&[][..], 0) } else { (b, nrhs) };
-    let mut recorded = recorded(symbolic, a, early_b, early, &options, progress)?;
+    let mut recorded = recorded(symbolic, a, b, nrhs, &options, progress)?;
     let factorize_time = begin.elapsed();
     let _span = tracing::info_span!("solve", nrhs).entered();
     let solve = SolveOptions::from(&options);

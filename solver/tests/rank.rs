@@ -336,6 +336,57 @@ fn the_shortest_solution_is_that_of_the_pseudo_inverse() {
     }
 }
 
+/// For a wide A, what solutions ask for where A x = b has none is made when one is wanted: for b that is in the range it never is, and x
+/// is the same to the last bit, whatever comes beside it or came before.
+#[test]
+fn a_basis_of_the_null_space_is_made_when_it_is_needed() {
+    for (k, o) in partitions().iter().enumerate() {
+        for (shape, extra) in [((260, 150), 30), ((220, 90), 125)] {
+            let a: Csc<f64> = planted(k as u64, shape, extra, Plant::All).adjoint();
+            let (m, n) = (a.nrows(), a.ncols());
+            let mut inside = vec![0.0; 2 * m];
+            for (b, z) in inside
+                .chunks_exact_mut(m)
+                .zip(vector::<f64>(5, 2 * n).chunks_exact(n))
+            {
+                a.mul_add(1.0, z, b);
+            }
+            let outside: Vec<f64> = vector(2, m);
+            let symbolic = Arc::new(analyse(a.pattern(), o).expect("analysis"));
+            let made = |b: &[f64]| {
+                let options = with(Deficient::Basic);
+                let done = factorize(&symbolic, &a, b, b.len() / m, &options, &());
+                done.expect("finite").factors
+            };
+            let factors = made(&[]);
+            let bytes = factors.bytes();
+            assert_eq!(made(&inside).bytes(), bytes, "b says that none is needed");
+            let x = factors.solve(&inside, 2).expect("solved");
+            assert_eq!(factors.bytes(), bytes);
+            for (x, b) in x.chunks_exact(n).zip(inside.chunks_exact(m)) {
+                let (expected, _) = pseudo_inverse(&a, b);
+                let error: Vec<f64> = x.iter().zip(&expected).map(|(p, q)| p - q).collect();
+                assert!(length(&error) <= 1e-8 * length(&expected));
+            }
+            let both = [&inside[..m], &outside].concat();
+            let beside = factors.solve(&both, 2).expect("solved");
+            assert_eq!(beside[..n], x[..n]);
+            assert!(factors.bytes() > bytes, "now there is one");
+            assert_eq!(factors.solve(&inside, 2).expect("solved"), x);
+            let (expected, _) = pseudo_inverse(&a, &outside);
+            let error: Vec<f64> = beside[n..]
+                .iter()
+                .zip(&expected)
+                .map(|(p, q)| p - q)
+                .collect();
+            assert!(length(&error) <= 1e-8 * length(&expected));
+            let ready = made(&both);
+            assert_eq!(ready.bytes(), factors.bytes(), "b says that one is needed");
+            assert_eq!(ready.solve(&both, 2).expect("solved"), beside);
+        }
+    }
+}
+
 /// Published ranks of matrices of the gallery.
 #[test]
 fn ranks_of_the_gallery() {

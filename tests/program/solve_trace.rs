@@ -398,3 +398,24 @@ fn what_finds_the_rank_is_in_the_trace() {
         drawn.unwrap_or_else(|e| panic!("{}: {e}", panel.name));
     }
 }
+
+/// The null space of a wide matrix is made, and recorded, where b asks for it.
+#[test]
+fn the_null_space_is_in_the_trace_where_b_asks_for_it() {
+    let a = load("gallery:ch6-6-b3").adjoint();
+    let symbolic = analyse(a.pattern(), &Options::default()).expect("analysed");
+    let mut inside = vec![0.0; a.nrows()];
+    a.mul_add(1.0, &vec![1.0; a.ncols()], &mut inside);
+    let mut outside = inside.clone();
+    outside[0] += 1.0;
+    for (b, asks) in [(inside, false), (outside, true)] {
+        let options = FactorOptions::default();
+        let done = solve_analysed(&symbolic, &a, &b, 1, &options, &Progress::default());
+        let run = done.expect("solved").run;
+        let kinds = run.record().kinds();
+        assert_eq!(kinds.contains(&RunKind::NullSpace), asks);
+        assert!(matches!(kinds.last(), Some(RunKind::Solve(_))));
+        let trace = trace(&symbolic, run.record(), Status::Complete, notes());
+        assert_eq!(faults(&trace), [""; 0]);
+    }
+}

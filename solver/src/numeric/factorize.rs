@@ -8,7 +8,7 @@ use super::magnitude::{ordinary, ordinary_columns, shift};
 use super::priorities::{Priorities, PriorityReport, priorities};
 use crate::error::SolveError;
 use crate::plan::{Layout, Plan, Prediction, RunShape, codelet};
-use crate::rank::{Deficient, complete, find};
+use crate::rank::{Deficient, find};
 use crate::split::{bring_in, sparse_options};
 use crate::symbolic::Symbolic;
 use std::num::NonZeroUsize;
@@ -62,7 +62,8 @@ pub struct Factored<T> {
 }
 
 /// Factorizes A = Q R (A^H = Q R for a wide A), with `rhs` carried along: `nrhs` columns of as many entries as A has
-/// rows, of which Q^H b is kept. A wide A takes no right-hand side here.
+/// rows, of which Q^H b is kept. For a wide A nothing of them is kept: b tells whether solutions will need what is asked for where A x = b has no
+/// solution, which otherwise is made when one needs it.
 ///
 /// Where columns depend on each other, that is found out afterwards: see [`Factors::rank_details`].
 ///
@@ -77,28 +78,32 @@ pub fn factorize<T: FactorScalar, O: Observer>(
     options: &FactorOptions,
     observer: &O,
 ) -> Result<Factored<T>, SolveError> {
-    let mut done = factorize_once(symbolic, a, rhs, nrhs, options, observer)?;
-    complete_deficient(&mut done, options, observer)?;
+    if !symbolic.transposed {
+        let done = factorize_once(symbolic, a, rhs, nrhs, options, observer)?;
+        complete_deficient(&done.factors, options, observer)?;
+        return Ok(done);
+    }
+    check_rhs(rhs, a.nrows(), nrhs)?;
+    let done = factorize_once(symbolic, a, &[], 0, options, observer)?;
+    if let (Some(deficiency), None) = (&done.factors.deficiency, &done.factors.split) {
+        let (b, _) = ordinary_columns(rhs, a.nrows());
+        let tried = deficiency.try_adjoint(&done.factors, &b, nrhs);
+        if tried.solved.contains(&false) {
+            deficiency.completed(&done.factors, options, observer)?;
+        }
+    }
     Ok(done)
 }
 
-/// The second factorization, where solutions of minimum norm ask for it.
+/// What the shortest solutions for a tall or square A ask for, where the options want these.
 pub(super) fn complete_deficient<T: FactorScalar, O: Observer>(
-    done: &mut Factored<T>,
+    factors: &Factors<T>,
     options: &FactorOptions,
     observer: &O,
 ) -> Result<(), SolveError> {
-    let transposed = done.factors.symbolic.transposed;
-    let shortest = transposed || options.deficient == Deficient::MinimumNorm;
-    let whole = done.factors.split.is_none();
-    if shortest
-        && whole
-        && let Some(deficiency) = &done.factors.deficiency
-    {
-        let more = complete(&done.factors, deficiency, options, observer)?;
-        if let Some(deficiency) = &mut done.factors.deficiency {
-            deficiency.complete = Some(more);
-        }
+    let shortest = !factors.symbolic.transposed && options.deficient == Deficient::MinimumNorm;
+    if let (true, Some(deficiency), None) = (shortest, &factors.deficiency, &factors.split) {
+        deficiency.completed(factors, options, observer)?;
     }
     Ok(())
 }

@@ -94,7 +94,7 @@ impl<T: FactorScalar> Factors<T> {
         let of_second = self
             .deficiency
             .as_ref()
-            .is_some_and(|d| d.complete.is_some());
+            .is_some_and(|d| d.complete.get().is_some());
         self.symbolic.transposed || of_split || of_second
     }
 

@@ -64,7 +64,7 @@ impl<T: FactorScalar> Factors<T> {
         };
         let layout = Some(self.layout.clone());
         match factorize_in(&mut store, layout, &task, observer) {
-            Ok(mut done) => match complete_deficient(&mut done, options, observer) {
+            Ok(done) => match complete_deficient(&done.factors, options, observer) {
                 Ok(()) => Ok(self.replace(done)),
                 Err(error) => {
                     self.store = done.factors.store;

@@ -238,8 +238,17 @@ impl<T: FactorScalar> Deficiency<T> {
     }
 
     pub(super) fn solve_r_adjoint_of(&self, nodes: &Nodes<'_, T>, c: &[T], nrhs: usize) -> Vec<T> {
+        self.solve_r_adjoint_in(nodes, &mut c.to_vec(), nrhs)
+    }
+
+    /// The same; `c` then has c - R^H y in the dead columns, and nothing of use in the others.
+    pub(super) fn solve_r_adjoint_in(
+        &self,
+        nodes: &Nodes<'_, T>,
+        c: &mut [T],
+        nrhs: usize,
+    ) -> Vec<T> {
         let n = self.order.len();
-        let mut c = c.to_vec();
         let mut out = vec![T::zero(); n * nrhs];
         let size = (at_once(nrhs) * n).max(1);
         let blocks = c.par_chunks_mut(size).zip(out.par_chunks_mut(size));

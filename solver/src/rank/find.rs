@@ -15,7 +15,7 @@ use super::{Deficient, Rank};
 use crate::error::SolveError;
 use crate::numeric::{FactorOptions, FactorScalar, Factors};
 use std::convert::Infallible;
-use treeqr_matrices::Csc;
+use treeqr_matrices::{Csc, RealScalar};
 use treeqr_runtime::Observer;
 
 /// The tolerance is raised up to so many times: from 1e-12 of the columns' norms, say, to 1e-4.
@@ -58,7 +58,7 @@ pub(crate) fn find<T: FactorScalar, O: Observer>(
     }
     let runner = Runner::new(options, observer);
     for raised in 0.. {
-        let (deficiency, mut rank) = deflate_all(&nodes, &scan, tolerance, &runner)?;
+        let (mut deficiency, mut rank) = deflate_all(&nodes, &scan, tolerance, &runner)?;
         let inverse = inverse_norm_of(&nodes, &deficiency, largest);
         rank.condition = Some(largest * inverse);
         rank.raised_from = (raised > 0).then_some(default);
@@ -72,6 +72,7 @@ pub(crate) fn find<T: FactorScalar, O: Observer>(
                 "rank"
             );
             let deficient = !rank.is_full();
+            deficiency.norm = a.norm_frobenius().to_f64();
             return Ok((rank, deficient.then_some(deficiency)));
         }
         tolerance *= 10.0;

@@ -37,6 +37,7 @@
 //! | `dead` | the dead columns of R, dense |
 //! | `runner` | on which threads the tasks run |
 //! | `stored` | all that in a file |
+//! | `consistent` | R^H y = b by the live columns alone, where the dead ones agree |
 //! | `trapezoid` | R2 as a sparse matrix; what solutions of minimum norm ask for, by its null space or its own QR factorization |
 
 mod apply;
@@ -44,6 +45,7 @@ mod back;
 mod blocks;
 mod check;
 mod closure;
+mod consistent;
 mod dead;
 mod find;
 mod inverse_norm;
@@ -62,6 +64,7 @@ mod tolerance;
 mod trapezoid;
 
 pub use check::{RankCheck, RankVerdict};
+pub(crate) use consistent::Tried;
 pub(crate) use find::find;
 pub(crate) use inverse_norm::inverse_norm;
 pub(crate) use nodes::Nodes;
@@ -74,7 +77,7 @@ pub(crate) use runner::Runner;
 pub use runner::rank_geometry;
 pub use small::SmallSingularValues;
 pub(crate) use tolerance::{default_tolerance, largest_column, rank_deficient};
-pub(crate) use trapezoid::{Complete, complete};
+pub(crate) use trapezoid::Complete;
 
 use crate::numeric::magnitude::shift;
 

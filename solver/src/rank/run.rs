@@ -9,7 +9,7 @@ use super::runner::Runner;
 use super::trapezoid::Complete;
 use crate::error::SolveError;
 use crate::numeric::{FactorScalar, Factors};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use treeqr_runtime::Access::{Read, ReadWrite, Write};
 use treeqr_runtime::{
     Application, Codelet, CodeletId, CpuCode, DataStore, Handle, Observer, Submitter, TaskContext,
@@ -41,15 +41,17 @@ pub(crate) struct Deficiency<T> {
     pub(crate) dead: Vec<u32>,
     /// Q^H b of the factorization's right-hand sides in elimination order, zero at dead pivots.
     pub(super) head: Vec<T>,
-    /// What solutions of minimum norm ask for.
-    pub(crate) complete: Option<Complete<T>>,
+    /// Frobenius norm of W.
+    pub(super) norm: f64,
+    /// What solutions of minimum norm ask for, from when one was wanted.
+    pub(crate) complete: OnceLock<Complete<T>>,
 }
 
 impl<T: FactorScalar> Deficiency<T> {
     /// Bytes that it takes.
     pub fn bytes(&self) -> u64 {
         let nodes: usize = self.nodes.iter().flatten().map(|node| node.bytes()).sum();
-        let complete = self.complete.as_ref().map_or(0, Complete::bytes);
+        let complete = self.complete.get().map_or(0, Complete::bytes);
         (nodes + self.head.len() * size_of::<T>()) as u64 + complete
     }
 }
@@ -228,7 +230,8 @@ fn finish<T: FactorScalar>(
         order: nodes.order.clone(),
         dead,
         head,
-        complete: None,
+        norm: 0.0,
+        complete: OnceLock::new(),
     };
     Ok((deficiency, rank))
 }

@@ -9,6 +9,7 @@ use crate::disk::{FactorsFileError, Reader, Stored, Writer, stored};
 use crate::numeric::FactorScalar;
 use std::io;
 use std::marker::PhantomData;
+use std::sync::OnceLock;
 use treeqr_runtime::{DataStore, Handle};
 
 stored!(NodeQ<T> {
@@ -33,7 +34,10 @@ impl<T: FactorScalar> Stored for Deficiency<T> {
         self.order.put(out)?;
         self.dead.put(out)?;
         out.numbers(&self.head)?;
-        self.complete.put(out)
+        self.norm.put(out)?;
+        let complete = self.complete.get();
+        complete.is_some().put(out)?;
+        complete.map_or(Ok(()), |complete| complete.put(out))
     }
 
     fn get(from: &mut Reader<'_>) -> Result<Self, FactorsFileError> {
@@ -49,7 +53,8 @@ impl<T: FactorScalar> Stored for Deficiency<T> {
             order: Stored::get(from)?,
             dead: Stored::get(from)?,
             head: from.numbers()?,
-            complete: Stored::get(from)?,
+            norm: Stored::get(from)?,
+            complete: Option::<Complete<T>>::get(from)?.map_or_else(OnceLock::new, OnceLock::from),
         })
     }
 }

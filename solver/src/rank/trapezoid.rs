@@ -40,9 +40,29 @@ impl<T: FactorScalar> Complete<T> {
     }
 }
 
+impl<T: FactorScalar> Deficiency<T> {
+    /// What solutions of minimum norm ask for, made now if it is not there.
+    ///
+    /// # Errors
+    /// Whatever ends the run.
+    pub(crate) fn completed<O: Observer>(
+        &self,
+        factors: &Factors<T>,
+        options: &FactorOptions,
+        observer: &O,
+    ) -> Result<&Complete<T>, SolveError> {
+        if let Some(complete) = self.complete.get() {
+            return Ok(complete);
+        }
+        // Of two threads that come here at the same time one works in vain.
+        let made = complete(factors, self, options, observer)?;
+        Ok(self.complete.get_or_init(|| made))
+    }
+}
+
 /// Completes the decomposition, a second factorization with the options of the first. Its rank has been decided: no column is
 /// dropped there but one that is zero.
-pub(crate) fn complete<T: FactorScalar, O: Observer>(
+fn complete<T: FactorScalar, O: Observer>(
     factors: &Factors<T>,
     deficiency: &Deficiency<T>,
     options: &FactorOptions,

@@ -8,8 +8,8 @@ use super::program::{Down, Given, Head, Up};
 use super::sweep::Sweep;
 use super::system::Rotated;
 use crate::error::SolveError;
-use crate::numeric::{FactorScalar, Factors};
-use crate::rank::{Complete, Deficiency, heads_of_nodes};
+use crate::numeric::{FactorOptions, FactorScalar, Factors};
+use crate::rank::{Complete, Deficiency, Tried, heads_of_nodes};
 use treeqr_runtime::Observer;
 
 impl<T: FactorScalar> Factors<T> {
@@ -26,35 +26,44 @@ impl<T: FactorScalar> Factors<T> {
             let heads = self.sparse_q_head(b, nrhs, options, observer)?;
             return self.solve_heads(deficiency, &heads, nrhs, options);
         }
+        if self.rank() == 0 {
+            return Ok(vec![T::zero(); self.symbolic.ncols() * nrhs]);
+        }
         // A = [R; 0]^H Q^H: y minimises ||b - R^H y||, and x = Q [y; 0] is the shortest with its A x.
-        let head = match &deficiency.complete {
-            None | Some(Complete::Zero) => {
-                return Ok(vec![T::zero(); self.symbolic.ncols() * nrhs]);
-            }
-            Some(Complete::Projector(space)) => {
-                let mut c = b.to_vec();
-                space.project(&mut c, nrhs);
-                deficiency.solve_r_adjoint(self, &c, nrhs)
-            }
-            Some(Complete::Second(second)) => {
-                let c = second.apply_q_adjoint_with(b, nrhs, options, &())?;
-                let y = second.solve_r_with(&c.head, nrhs, options, &())?;
-                deficiency.with_dead(&y, nrhs)
-            }
-        };
+        let Tried { y, solved } = deficiency.try_adjoint(self, b, nrhs);
+        let mut head = y;
+        if !solved.iter().all(|&solved| solved) {
+            let run = FactorOptions {
+                run: options.run.clone(),
+                sequential: options.sequential == Some(true),
+                ..FactorOptions::default()
+            };
+            // Of all, so that no result depends on other right-hand sides by the width of a product.
+            let nearest = match deficiency.completed(self, &run, &())? {
+                Complete::Zero => vec![T::zero(); head.len()],
+                Complete::Projector(space) => {
+                    let mut c = b.to_vec();
+                    space.project(&mut c, nrhs);
+                    deficiency.solve_r_adjoint(self, &c, nrhs)
+                }
+                Complete::Second(second) => {
+                    let c = second.apply_q_adjoint_with(b, nrhs, options, &())?;
+                    let y = second.solve_r_with(&c.head, nrhs, options, &())?;
+                    deficiency.with_dead(&y, nrhs)
+                }
+            };
+            let n = head.len() / nrhs;
+            let columns = head.chunks_exact_mut(n).zip(nearest.chunks_exact(n));
+            let unsolved = columns.zip(&solved).filter(|(_, solved)| !**solved);
+            unsolved.for_each(|((y, nearest), _)| y.copy_from_slice(nearest));
+        }
         let rest = Vec::new();
         self.apply_q_with(&Rotated { head, rest }, nrhs, options, observer)
     }
 
     /// What [`Self::solve_deficient`] shows to its observer: the sweep with Q.
-    pub(super) fn plan_deficient(
-        &self,
-        deficiency: &Deficiency<T>,
-        nrhs: usize,
-        options: &SolveOptions,
-    ) -> SolvePlan {
-        let zero = matches!(deficiency.complete, None | Some(Complete::Zero));
-        if self.symbolic.transposed && zero {
+    pub(super) fn plan_deficient(&self, nrhs: usize, options: &SolveOptions) -> SolvePlan {
+        if self.symbolic.transposed && self.rank() == 0 {
             return SolvePlan::nothing(nrhs);
         }
         let sweep = match self.symbolic.transposed {
@@ -124,7 +133,7 @@ impl<T: FactorScalar> Factors<T> {
         nrhs: usize,
         options: &SolveOptions,
     ) -> Result<Vec<T>, SolveError> {
-        let second = match &deficiency.complete {
+        let second = match deficiency.complete.get() {
             None | Some(Complete::Zero) => return Ok(deficiency.solve_r(self, heads, nrhs)),
             Some(Complete::Projector(space)) => {
                 let mut x = deficiency.solve_r(self, heads, nrhs);

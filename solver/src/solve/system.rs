@@ -88,7 +88,8 @@ impl<T: FactorScalar> Factors<T> {
     /// The solutions for `nrhs` right-hand sides, columns of as many entries as A has rows: of min ||b - A x|| for a tall
     /// A, of A x = b for a square one, and the shortest x with A x = b for a wide one (A^H = Q R: x = Q R^{-H} b). Without full rank
     /// a least-squares solution in each case, the one that [`FactorOptions::deficient`](crate::FactorOptions::deficient) says.
-    /// 4 nnz(H) + 2 nnz(R) flops each.
+    /// 4 nnz(H) + 2 nnz(R) flops each. For a wide A without full rank the first b for which A x = b has no solution takes what that asks
+    /// for, once: a basis of R's null space, or a QR factorization of R^H.
     ///
     /// # Errors
     /// [`SolveError`]: Q was not kept, a wrong length, values that are not finite, in b or in x, and whatever ends the run.
@@ -151,8 +152,8 @@ impl<T: FactorScalar> Factors<T> {
         if self.split.is_some() {
             return Ok(self.plan_split(nrhs, options));
         }
-        if let Some(deficiency) = &self.deficiency {
-            return Ok(self.plan_deficient(deficiency, nrhs, options));
+        if self.deficiency.is_some() {
+            return Ok(self.plan_deficient(nrhs, options));
         }
         Ok(self.prepare(Some(up), Some(down), nrhs, options).plan())
     }

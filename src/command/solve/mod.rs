@@ -130,7 +130,8 @@ impl Outcome {
     fn rank_time(&self) -> Option<Duration> {
         let kinds = self.run.record().kinds();
         let of_rank = |kind: &RunKind| matches!(kind, RunKind::Rank | RunKind::NullSpace);
-        let first_pass = self.run.stats().elapsed;
+        // The recorder begins with the factorization: what is before the tasks is in it.
+        let first_pass = Duration::from_nanos(self.run.recording().runs.first()?.end_ns);
         (kinds.iter().any(of_rank)).then(|| self.factorize_time.saturating_sub(first_pass))
     }
 
