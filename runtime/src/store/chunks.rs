@@ -360,12 +360,15 @@ impl Extent {
     /// one, and of huge ones some.
     pub(super) fn populate(&mut self, part: Range<usize>) {
         assert!(part.end <= self.bytes());
-        if !part.is_empty() {
+        if part.is_empty() {
+            return;
+        }
+        if self.small {
             self.fresh = false;
-            match self.small {
-                true => self.bring(part),
-                false => self.bring_huge(part),
-            }
+            self.bring(part);
+        } else if self.chunks.huge.is_in_doubt() {
+            self.fresh = false;
+            self.bring_huge(part);
         }
     }
 

@@ -8,7 +8,7 @@
 //! Small pages come from fragments that the host has left alone, at 1 ms for as many bytes (docs/performance.md, Memory). No setting of the
 //! system tells of it beforehand; so it is measured, on pages that come anyway.
 
-use crate::sync::{AtomicU64, Ordering};
+use crate::sync::{AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
 /// What small pages cost for as many bytes.
@@ -23,6 +23,11 @@ const MOST_NS: u64 = 6_000_000;
 /// So much more than small pages would have cost they may cost in all: more than one page can.
 const ALLOWED_NS: u64 = 8_000_000;
 
+/// After so many in a row that were no dearer than small ones every fourth extent is looked at: whoever writes the others brings their
+/// pages, near to its core and beside other workers.
+const TRUSTED: u32 = 64;
+const EVERY: u32 = 4;
+
 /// What the huge pages of a store have cost.
 #[derive(Default)]
 pub(super) struct HugeCost {
@@ -30,6 +35,10 @@ pub(super) struct HugeCost {
     excess_ns: AtomicU64,
     /// How long the one took that made them too dear; before, 0.
     dear_ns: AtomicU64,
+    /// Those since the last that was dearer than small ones.
+    good: AtomicU32,
+    /// Extents that came when most of them were not looked at.
+    passed: AtomicU32,
 }
 
 impl HugeCost {
@@ -39,6 +48,10 @@ impl HugeCost {
         if ns < THERE_NS {
             return false;
         }
+        match ns <= SMALL_NS {
+            true => self.good.fetch_add(1, Ordering::Relaxed),
+            false => self.good.swap(0, Ordering::Relaxed),
+        };
         let sum = |excess: u64| (excess + ns.min(MOST_NS)).saturating_sub(SMALL_NS);
         let update = |excess| Some(sum(excess));
         let before = self
@@ -50,6 +63,15 @@ impl HugeCost {
             self.dear_ns.compare_exchange(0, ns, order, order).is_ok()
         };
         sum(before) > ALLOWED_NS && is_first()
+    }
+
+    /// Whether the pages of the next extent are to be timed.
+    pub(super) fn is_in_doubt(&self) -> bool {
+        self.good.load(Ordering::Relaxed) < TRUSTED
+            || self
+                .passed
+                .fetch_add(1, Ordering::Relaxed)
+                .is_multiple_of(EVERY)
     }
 
     /// Whether small ones are better from now on.
@@ -67,6 +89,7 @@ impl HugeCost {
     pub(super) fn forget(&self) {
         self.excess_ns.store(0, Ordering::Relaxed);
         self.dear_ns.store(0, Ordering::Relaxed);
+        self.good.store(0, Ordering::Relaxed);
     }
 }
 
@@ -100,6 +123,9 @@ mod tests {
         assert_eq!(dear_after(&cost, 250), None);
         assert_eq!(dear_after(&cost, 5500), Some(2));
         assert!(!cost.came_in(Duration::from_millis(7)), "said only once");
+        assert!((0..8).all(|_| cost.is_in_doubt()));
+        assert_eq!(dear_after(&cost, 250), None);
+        assert_eq!((0..8).filter(|_| cost.is_in_doubt()).count(), 2);
         cost.forget();
         assert_eq!((cost.is_dear(), dear_after(&cost, 5500)), (false, Some(2)));
     }
