@@ -145,10 +145,10 @@ impl Outcome {
                 si(run.prediction().peak_bytes as f64, "B"),
             ),
         );
-        if let Some(time) = run.stats().allocations.dear_huge_page {
+        if let Some(page_time) = run.stats().allocations.dear_huge_page {
             let text = format!(
-                "huge pages came slowly, one in {}: from then on small ones",
-                si(time.as_secs_f64(), "s")
+                "huge pages came slowly, one took {}: from then on small ones",
+                time(page_time)
             );
             page.row("", &text);
         }
