@@ -57,8 +57,9 @@ pub(crate) fn find<T: FactorScalar, O: Observer>(
         _ => {}
     }
     let runner = Runner::new(options, observer);
+    let norm = a.norm_frobenius().to_f64();
     for raised in 0.. {
-        let (mut deficiency, mut rank) = deflate_all(&nodes, &scan, tolerance, &runner)?;
+        let (deficiency, mut rank) = deflate_all(&nodes, &scan, (tolerance, norm), &runner)?;
         let inverse = inverse_norm_of(&nodes, &deficiency, largest);
         rank.condition = Some(largest * inverse);
         rank.raised_from = (raised > 0).then_some(default);
@@ -72,7 +73,6 @@ pub(crate) fn find<T: FactorScalar, O: Observer>(
                 "rank"
             );
             let deficient = !rank.is_full();
-            deficiency.norm = a.norm_frobenius().to_f64();
             return Ok((rank, deficient.then_some(deficiency)));
         }
         tolerance *= 10.0;

@@ -56,14 +56,14 @@ impl<T: FactorScalar> Deficiency<T> {
     }
 }
 
-/// Runs Heath's method on R, from what its diagonal says; gives what changed, and the rank.
+/// Runs Heath's method on R, from what its diagonal says, for a tolerance and the norm of W; gives what changed, and the rank.
 ///
 /// # Errors
 /// [`SolveError::Overflow`], and whatever ends the run.
 pub(crate) fn deflate_all<T: FactorScalar, O: Observer>(
     nodes: &Nodes<'_, T>,
     scan: &Scan,
-    tolerance: f64,
+    (tolerance, norm): (f64, f64),
     runner: &Runner<'_, O>,
 ) -> Result<(Deficiency<T>, Rank), SolveError> {
     let works = closure(nodes, &scan.suspects);
@@ -134,7 +134,7 @@ pub(crate) fn deflate_all<T: FactorScalar, O: Observer>(
         submit,
     )?;
     let done: Vec<_> = app.done.into_iter().map(into_inner).collect();
-    finish(nodes, &works, (done, store), tolerance)
+    finish(nodes, &works, (done, store), (tolerance, norm))
 }
 
 fn into_inner<R>(mutex: Mutex<R>) -> R {
@@ -162,7 +162,7 @@ fn finish<T: FactorScalar>(
     nodes: &Nodes<'_, T>,
     works: &[Work],
     (done, store): (Vec<Option<Box<Reworked<T>>>>, DataStore),
-    tolerance: f64,
+    (tolerance, norm): (f64, f64),
 ) -> Result<(Deficiency<T>, Rank), SolveError> {
     let mut reworked: Vec<Option<Box<Reworked<T>>>> = Vec::new();
     reworked.resize_with(nodes.len(), || None);
@@ -230,7 +230,7 @@ fn finish<T: FactorScalar>(
         order: nodes.order.clone(),
         dead,
         head,
-        norm: 0.0,
+        norm,
         complete: OnceLock::new(),
     };
     Ok((deficiency, rank))

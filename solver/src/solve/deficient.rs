@@ -8,7 +8,7 @@ use super::program::{Down, Given, Head, Up};
 use super::sweep::Sweep;
 use super::system::Rotated;
 use crate::error::SolveError;
-use crate::numeric::{FactorOptions, FactorScalar, Factors};
+use crate::numeric::{FactorScalar, Factors};
 use crate::rank::{Complete, Deficiency, Tried, heads_of_nodes};
 use treeqr_runtime::Observer;
 
@@ -33,13 +33,8 @@ impl<T: FactorScalar> Factors<T> {
         let Tried { y, solved } = deficiency.try_adjoint(self, b, nrhs);
         let mut head = y;
         if !solved.iter().all(|&solved| solved) {
-            let run = FactorOptions {
-                run: options.run.clone(),
-                sequential: options.sequential == Some(true),
-                ..FactorOptions::default()
-            };
             // Of all, so that no result depends on other right-hand sides by the width of a product.
-            let nearest = match deficiency.completed(self, &run, &())? {
+            let nearest = match deficiency.completed(self, &options.to_factorize(), &())? {
                 Complete::Zero => vec![T::zero(); head.len()],
                 Complete::Projector(space) => {
                     let mut c = b.to_vec();

@@ -29,6 +29,21 @@ impl SolveOptions {
         static DEFAULT: LazyLock<SolveOptions> = LazyLock::new(SolveOptions::default);
         &DEFAULT
     }
+
+    /// For what a solve has to factorize: its threads, scheduler and cancel handle.
+    pub(crate) fn to_factorize(&self) -> FactorOptions {
+        FactorOptions {
+            run: Config {
+                // They name codelets of the solve, which no device has a part in.
+                limits: Vec::new(),
+                devices: Vec::new(),
+                accelerators: Vec::new(),
+                ..self.run.clone()
+            },
+            sequential: self.sequential == Some(true),
+            ..FactorOptions::default()
+        }
+    }
 }
 
 /// The threads, scheduler and cancel handle of a factorization.
