@@ -1,7 +1,7 @@
 //! Assembly: entries of A and contribution blocks into fronts. Copies only, so the order does not change a bit.
 //!
-//! A contribution block goes to its parent by two increasing maps, one for rows and one for columns; both fall into runs
-//! of consecutive numbers, and a run of rows is copied at once.
+//! A contribution block goes to its parent by two increasing maps, one for rows and one for columns. A run of consecutive rows that is
+//! long is copied at once. Most are not: rows come in the order of their staircases, and those of other children come between.
 
 use super::FactorScalar;
 use super::app::App;
@@ -10,27 +10,122 @@ use crate::plan::tasks::RHS;
 use crate::symbolic::Front;
 use treeqr_runtime::{Access, ScatterBuffer, TaskContext, TaskFailure};
 
-/// Consecutive rows of a contribution block that go to consecutive rows of the parent.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Run {
-    pub from: usize,
-    pub to: usize,
-    pub len: usize,
+/// Rows of a contribution block that go to rows of the parent, one after the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Run {
+    /// To consecutive ones from `to` on.
+    Together { from: usize, to: usize, len: usize },
+    /// Each to its own: runs so short that a call for each would take longer than its copy.
+    Apart { from: usize, len: usize },
 }
 
-/// The runs of `map[rows.0..rows.1]`, cut where the target leaves `bounds`: only those inside are given, with targets
-/// relative to `bounds.0`.
-pub(super) fn runs(map: &[u32], rows: (usize, usize), bounds: (u32, u32)) -> Vec<Run> {
-    let mut out: Vec<Run> = Vec::new();
-    let inside = map[rows.0..rows.1].iter().enumerate();
-    for (k, &to) in inside.filter(|&(_, &to)| to >= bounds.0 && to < bounds.1) {
-        let (from, to) = (rows.0 + k, (to - bounds.0) as usize);
-        match out.last_mut() {
-            Some(run) if run.from + run.len == from && run.to + run.len == to => run.len += 1,
-            _ => out.push(Run { from, to, len: 1 }),
+/// Runs of at least so many rows are copied at once.
+const LONG: usize = 8;
+
+/// Where rows of a contribution block go in a block or tile of the parent.
+pub(super) struct RowTargets<'a> {
+    /// By row of the contribution block, rows of the parent.
+    map: &'a [u32],
+    /// The parent's row that is the target's first.
+    top: u32,
+    runs: Vec<Run>,
+}
+
+impl<'a> RowTargets<'a> {
+    /// For the rows `rows.0..rows.1` of a contribution block, of which those are copied that go to the parent's rows
+    /// `bounds.0..bounds.1`. `map` increases.
+    pub fn new(map: &'a [u32], rows: (usize, usize), bounds: (u32, u32)) -> Self {
+        let part = &map[rows.0..rows.1];
+        let mut from = rows.0 + part.partition_point(|&to| to < bounds.0);
+        let end = rows.0 + part.partition_point(|&to| to < bounds.1);
+        let mut runs = Vec::new();
+        while from < end {
+            let to = map[from];
+            let next = map[from..end].iter().zip(to..);
+            let len = next.take_while(|&(&to, at)| to == at).count();
+            match runs.last_mut() {
+                _ if len >= LONG => runs.push(Run::Together {
+                    from,
+                    to: (to - bounds.0) as usize,
+                    len,
+                }),
+                Some(Run::Apart { len: before, .. }) => *before += len,
+                _ => runs.push(Run::Apart { from, len }),
+            }
+            from += len;
+        }
+        Self {
+            map,
+            top: bounds.0,
+            runs,
         }
     }
-    out
+
+    /// Copies the rows before `limit` of a column of the contribution block; `column.0` holds the rows from `column.1` on.
+    #[inline]
+    pub fn copy<T: Copy>(
+        &self,
+        column: (&[T], usize),
+        limit: usize,
+        target: &mut (impl TargetColumn<T> + ?Sized),
+    ) {
+        let (values, first) = column;
+        for &run in &self.runs {
+            let (Run::Together { from, len, .. } | Run::Apart { from, len }) = run;
+            if from >= limit {
+                break;
+            }
+            let len = len.min(limit - from);
+            let values = &values[from - first..][..len];
+            match run {
+                Run::Together { to, .. } => target.put_run(to, values),
+                Run::Apart { .. } => {
+                    for (&value, &to) in values.iter().zip(&self.map[from..][..len]) {
+                        target.put((to - self.top) as usize, value);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A column of a block or tile that rows of contribution blocks go to.
+pub(super) trait TargetColumn<T> {
+    /// Sets one row.
+    fn put(&mut self, row: usize, value: T);
+    /// Sets consecutive rows.
+    fn put_run(&mut self, row: usize, values: &[T]);
+}
+
+impl<T: Copy> TargetColumn<T> for [T] {
+    #[inline(always)]
+    fn put(&mut self, row: usize, value: T) {
+        self[row] = value;
+    }
+
+    #[inline(always)]
+    fn put_run(&mut self, row: usize, values: &[T]) {
+        self[row..][..values.len()].copy_from_slice(values);
+    }
+}
+
+/// A column of a tile that others write at the same time.
+struct TileColumn<'a, 'b, T> {
+    tile: &'a ScatterBuffer<'b, T>,
+    /// Its first place.
+    base: usize,
+}
+
+impl<T: FactorScalar> TargetColumn<T> for TileColumn<'_, '_, T> {
+    #[inline(always)]
+    fn put(&mut self, row: usize, value: T) {
+        self.tile.set(self.base + row, value);
+    }
+
+    #[inline(always)]
+    fn put_run(&mut self, row: usize, values: &[T]) {
+        self.tile.write_run(self.base + row, values);
+    }
 }
 
 /// Where column `j` of a packed contribution block starts; column `cb_cols` and beyond are right-hand sides.
@@ -149,12 +244,14 @@ impl<T: FactorScalar> App<'_, T> {
         for (k, (i, j, _)) in self.plan.targets(f, c, &source).into_iter().enumerate() {
             let tile: ScatterBuffer<'_, T> = task.scatter(k + 1);
             let (i, height) = (i as usize, t.height(i as usize));
-            let runs = runs(rowmap, source.rows, (t.rows[i], t.rows[i + 1]));
+            let rows = RowTargets::new(rowmap, source.rows, (t.rows[i], t.rows[i + 1]));
+            let column = |col: usize| TileColumn {
+                tile: &tile,
+                base: col * height,
+            };
             if j == RHS {
                 for col in 0..self.plan.shape.nrhs {
-                    copy_runs(&runs, view.rhs_col(col), usize::MAX, |to, part| {
-                        tile.write_run(to + col * height, part);
-                    });
+                    rows.copy(view.rhs_col(col), usize::MAX, &mut column(col));
                 }
                 continue;
             }
@@ -168,10 +265,8 @@ impl<T: FactorScalar> App<'_, T> {
                 if to < left || to >= right {
                     continue;
                 }
-                let base = (to - left) as usize * height;
-                copy_runs(&runs, view.col(col), view.rows(col), |to, part| {
-                    tile.write_run(base + to, part)
-                });
+                let mut target = column((to - left) as usize);
+                rows.copy(view.col(col), view.rows(col), &mut target);
             }
         }
         Ok(())
@@ -202,24 +297,6 @@ impl<T: FactorScalar> App<'_, T> {
             gate.give_back(self.plan.memory_of(task.task()).freed_bytes as u64);
         }
         Ok(())
-    }
-}
-
-/// Calls `write(to, values)` for the parts of the runs that lie above `limit` (rows of the contribution block).
-/// `column.0` holds the rows from `column.1` on.
-pub(super) fn copy_runs<T: Copy>(
-    runs: &[Run],
-    column: (&[T], usize),
-    limit: usize,
-    mut write: impl FnMut(usize, &[T]),
-) {
-    let (values, first) = column;
-    for run in runs {
-        if run.from >= limit {
-            break;
-        }
-        let len = run.len.min(limit - run.from);
-        write(run.to, &values[run.from - first..run.from - first + len]);
     }
 }
 
@@ -291,5 +368,56 @@ impl<'a, T: FactorScalar> CbView<'a, T> {
         let npiv = self.front.npiv as usize;
         let skip = npiv.saturating_sub(top);
         (&values[skip..], top + skip - npiv)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Increasing numbers below `end`: with probability `dense` of eight each.
+    fn increasing(end: u32, dense: u32, seed: &mut u32) -> Vec<u32> {
+        (0..end)
+            .filter(|_| {
+                *seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                *seed >> 29 < dense
+            })
+            .collect()
+    }
+
+    #[test]
+    fn rows_go_where_the_map_says_whatever_their_runs() {
+        let mut seed = 1;
+        for (end, dense) in [(1, 8), (7, 4), (40, 8), (90, 2), (200, 7), (300, 5)] {
+            // Long runs among short ones.
+            let mut map = increasing(end, dense, &mut seed);
+            map.extend(end + 3..end + 25);
+            map.extend(
+                increasing(60, dense, &mut seed)
+                    .iter()
+                    .map(|x| end + 25 + x),
+            );
+            let rows = (map.len() / 9, map.len() - map.len() / 7);
+            for bounds in [(0, 2 * end + 200), (end / 3, end + 12), (end + 5, end + 5)] {
+                // A column that begins in the middle of a tile, as those of a contribution block do.
+                let first = rows.0.saturating_sub(2);
+                let column: Vec<f64> = (first..map.len()).map(|x| x as f64).collect();
+                for limit in [rows.0, (rows.0 + rows.1) / 2, usize::MAX] {
+                    let mut target = vec![-1.0; (bounds.1 - bounds.0) as usize];
+                    let mut wanted = target.clone();
+                    for k in (rows.0..rows.1.min(limit))
+                        .filter(|&k| (bounds.0..bounds.1).contains(&map[k]))
+                    {
+                        wanted[(map[k] - bounds.0) as usize] = k as f64;
+                    }
+                    RowTargets::new(&map, rows, bounds).copy(
+                        (&column, first),
+                        limit,
+                        &mut target[..],
+                    );
+                    assert_eq!(target, wanted, "{end} {dense} {bounds:?} {limit}");
+                }
+            }
+        }
     }
 }

@@ -5,7 +5,7 @@
 
 use super::FactorScalar;
 use super::app::{App, Scratch};
-use super::assemble::{CbView, Run, copy_runs, packed_start, runs};
+use super::assemble::{CbView, RowTargets, packed_start};
 use super::share;
 use crate::analysis::groups::Unit;
 use crate::symbolic::Front;
@@ -148,19 +148,16 @@ impl<T: FactorScalar> App<'_, T> {
         ld: usize,
     ) {
         let tree = &self.plan.sym.tree;
-        let runs: Vec<Run> = runs(tree.rowmap(c), rows, (0, m as u32));
+        let targets = RowTargets::new(tree.rowmap(c), rows, (0, m as u32));
+        let mut copy = |column, limit, to: usize| {
+            targets.copy(column, limit, &mut block[to * ld..][..m]);
+        };
         for col in cols.0..cols.1 {
-            let base = tree.colmap(c)[col] as usize * ld;
-            copy_runs(&runs, view.col(col), view.rows(col), |to, part| {
-                block[base + to..base + to + part.len()].copy_from_slice(part);
-            });
+            copy(view.col(col), view.rows(col), tree.colmap(c)[col] as usize);
         }
         if with_rhs {
             for col in 0..self.plan.shape.nrhs {
-                let base = (n + col) * ld;
-                copy_runs(&runs, view.rhs_col(col), usize::MAX, |to, part| {
-                    block[base + to..base + to + part.len()].copy_from_slice(part);
-                });
+                copy(view.rhs_col(col), usize::MAX, n + col);
             }
         }
     }
