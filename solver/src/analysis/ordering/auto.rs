@@ -58,6 +58,9 @@ const WORTH_BOTH: f64 = 4.0;
 const WORTH_BOTH_ON_MESHES: f64 = 12.0;
 /// METIS does not wait for minimum degree where the first dissection is so much above these.
 const SURELY: f64 = 2.0;
+/// It waits for nobody either where the graph is that of many rows on few columns and no mesh, if it takes so long that this matters: what fills
+/// in there fills in much, and minimum degree takes long to find it.
+const LONG_METIS_NS: f64 = 1e7;
 /// Most neighbours of a vertex of a mesh: the graph of a stencil of 27 points has 124.
 const MESH: usize = 128;
 /// A second dissection, with another aim, is tried where it would take so many times as long.
@@ -229,8 +232,12 @@ impl<'a, O: Fn(&[u32]) -> Outline + Sync> Field<'a, O> {
 
     /// Whether that is `surely` times what makes it worth it.
     fn is_worth_metis(times: f64, surely: f64, graph: &Graph) -> bool {
-        let is_mesh = || graph.start.windows(2).all(|w| w[1] - w[0] <= MESH);
-        times > surely * WORTH_BOTH && (times > surely * WORTH_BOTH_ON_MESHES || !is_mesh())
+        times > surely * WORTH_BOTH && (times > surely * WORTH_BOTH_ON_MESHES || !is_mesh(graph))
+    }
+
+    /// Whether METIS begins before anything is known of the factorization.
+    fn begins_metis(&self, graph: &Graph) -> bool {
+        self.is_tall && self.metis_ns > LONG_METIS_NS && !is_mesh(graph)
     }
 
     /// By METIS. It refuses what does not fit its indices: then there is a candidate less.
@@ -319,7 +326,9 @@ impl<'a, O: Fn(&[u32]) -> Outline + Sync> Field<'a, O> {
                 scope.spawn(move || {
                     let is_worth =
                         |&(times, surely): &(f64, f64)| Self::is_worth_metis(times, surely, graph);
-                    said.iter().find(is_worth)?;
+                    if !self.begins_metis(graph) {
+                        said.iter().find(is_worth)?;
+                    }
                     self.by_metis(graph)
                 })
             });
@@ -366,6 +375,11 @@ impl<'a, O: Fn(&[u32]) -> Outline + Sync> Field<'a, O> {
         let times = candidates.iter().map(|c| self.times_metis(c));
         times.fold(f64::INFINITY, f64::min)
     }
+}
+
+/// Whether no vertex has many neighbours.
+fn is_mesh(graph: &Graph) -> bool {
+    graph.start.windows(2).all(|w| w[1] - w[0] <= MESH)
 }
 
 /// The candidate with the least time.
