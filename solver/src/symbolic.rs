@@ -66,7 +66,7 @@ impl Front {
 }
 
 /// Rows of W in the order in which the fronts take them in.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct OwnRows {
     /// Row of W.
     pub row: Vec<u32>,
@@ -81,7 +81,7 @@ pub(crate) struct OwnRows {
 }
 
 /// The assembly tree with all of its lists.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Tree {
     /// Fronts in postorder.
     pub fronts: Vec<Front>,

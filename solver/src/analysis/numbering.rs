@@ -6,7 +6,7 @@
 use super::cleanup::Reduced;
 use super::etree::{NONE, postorder};
 use super::fronts::RawFront;
-use super::own_rows::{self, first_rows};
+use super::own_rows;
 use super::work::Work;
 use crate::symbolic::{Front, Tree};
 use rayon::prelude::*;
@@ -61,10 +61,6 @@ pub(crate) fn number(
     arrange_children(&mut raw);
     // Renumber so that a plain postorder (children increasing) visits the children as arranged.
     let post = arranged_postorder(&raw);
-    let mut id = vec![0u32; raw.len()];
-    for (new, &old) in post.iter().enumerate() {
-        id[old as usize] = new as u32;
-    }
     let mut position = vec![0u32; order.len()];
     let mut col_order = Vec::with_capacity(order.len());
     for &f in &post {
@@ -82,59 +78,91 @@ pub(crate) fn number(
         front.cols[npiv..].sort_by_key(|&k| position[k as usize]);
     });
 
-    let entries: usize = raw.iter().map(|f| f.cols.len()).sum();
-    let (own, own_ends) = own_rows::number(work, reduced, order, &raw, &post);
-    let mut tree = Tree {
-        fronts: Vec::with_capacity(raw.len()),
+    // The rows that fronts read have many entries, the fronts long lists: at the same time.
+    let ((own, own_ends), mut tree) = rayon::join(
+        || own_rows::number(work, reduced, order, &raw, &post),
+        || fronts(reduced, order, &raw, &post, &position),
+    );
+    let mut own_start = 0;
+    for (front, own_end) in tree.fronts.iter_mut().zip(own_ends) {
+        (front.own_start, front.own_end) = (own_start, own_end);
+        own_start = own_end;
+    }
+    Tree {
         col_order,
-        cols: Vec::with_capacity(entries),
-        stairs: Vec::with_capacity(entries),
-        rowmaps: Vec::new(),
-        colmaps: Vec::new(),
         own,
-    };
+        ..tree
+    }
+}
+
+/// The fronts in the order of `post`, with their lists and the maps of children into parents; without the order of the columns and without
+/// the rows of W.
+fn fronts(
+    reduced: &Reduced,
+    order: &[u32],
+    raw: &[RawFront],
+    post: &[u32],
+    position: &[u32],
+) -> Tree {
+    let mut id = vec![0u32; raw.len()];
+    for (new, &old) in post.iter().enumerate() {
+        id[old as usize] = new as u32;
+    }
     // Maps of a child into its parent are written when the parent is numbered: their place is reserved first.
     let mut rowmap_at = vec![0usize; raw.len()];
     let mut colmap_at = vec![0usize; raw.len()];
     let (mut rowmap_len, mut colmap_len) = (0, 0);
-    for &f in &post {
+    for &f in post {
         let front = &raw[f as usize];
         rowmap_at[f as usize] = rowmap_len;
         colmap_at[f as usize] = colmap_len;
         rowmap_len += front.cb_rows as usize;
         colmap_len += front.cols.len() - front.npiv as usize;
     }
-    tree.rowmaps = vec![0; rowmap_len];
-    tree.colmaps = vec![0; colmap_len];
+    let entries: usize = raw.iter().map(|f| f.cols.len()).sum();
+    let mut tree = Tree {
+        fronts: Vec::with_capacity(raw.len()),
+        cols: Vec::with_capacity(entries),
+        stairs: Vec::with_capacity(entries),
+        rowmaps: vec![0; rowmap_len],
+        colmaps: vec![0; colmap_len],
+        ..Tree::default()
+    };
 
     // place[k]: place of column k (of W22) in the front at hand.
     let mut place = vec![0u32; reduced.col_ids.len()];
     let mut next_row: Vec<u32> = Vec::new();
-    let mut own_end = 0;
+    // Of the children's rows, the place in the row maps and the column that they start in.
+    let mut leads: Vec<(usize, u32)> = Vec::new();
     let mut pivots = 0u32;
-    for (&f, &end) in post.iter().zip(&own_ends) {
+    for &f in post {
         let front = &raw[f as usize];
         for (j, &k) in front.cols.iter().enumerate() {
             place[order[k as usize] as usize] = j as u32;
         }
-        first_rows(front, &mut next_row);
-        let own_start = std::mem::replace(&mut own_end, end);
-        for &first in &tree.own.start[own_start..own_end] {
-            next_row[tree.own.col[first] as usize] += 1;
-        }
+        let place_of = |k: u32| place[order[k as usize] as usize];
+        leads.clear();
         for &c in &front.children {
             let child = &raw[c as usize];
             let colmap = &mut tree.colmaps[colmap_at[c as usize]..];
             for (to, &k) in colmap.iter_mut().zip(&child.cols[child.npiv as usize..]) {
-                *to = place[order[k as usize] as usize];
+                *to = place_of(k);
             }
-            let rowmap = &mut tree.rowmaps[rowmap_at[c as usize]..];
+            let at = rowmap_at[c as usize];
             child.for_each_lead(|r, lead| {
-                let slot = &mut next_row
-                    [place[order[child.cols[lead as usize] as usize] as usize] as usize];
-                rowmap[r as usize] = *slot;
-                *slot += 1;
+                leads.push((at + r as usize, place_of(child.cols[lead as usize])));
             });
+        }
+        // Of the rows that start in a column, those of the children come last.
+        next_row.clear();
+        next_row.extend_from_slice(&front.stair);
+        for &(_, column) in &leads {
+            next_row[column as usize] -= 1;
+        }
+        for &(at, column) in &leads {
+            let slot = &mut next_row[column as usize];
+            tree.rowmaps[at] = *slot;
+            *slot += 1;
         }
         let at = tree.cols.len();
         tree.cols
@@ -149,8 +177,8 @@ pub(crate) fn number(
             m: front.m,
             cb_rows: front.cb_rows,
             at,
-            own_start,
-            own_end,
+            own_start: 0,
+            own_end: 0,
             rowmap_at: rowmap_at[f as usize],
             colmap_at: colmap_at[f as usize],
         });

@@ -146,7 +146,7 @@ impl<'a> Slices<'a> {
 }
 
 /// Rows that start in column j of a front take the numbers from `out[j]` on: those of W first, then its children's.
-pub(super) fn first_rows(front: &RawFront, out: &mut Vec<u32>) {
+fn first_rows(front: &RawFront, out: &mut Vec<u32>) {
     out.clear();
     out.push(0);
     out.extend_from_slice(&front.stair[..front.stair.len() - 1]);
