@@ -153,7 +153,7 @@ fn fronts(
                 leads.push((at + r as usize, place_of(child.cols[lead as usize])));
             });
         }
-        // Of the rows that start in a column, those of the children come last.
+        // Of the rows that start in a column, those of the children come last; rows of zeros are put in only where none starts.
         next_row.clear();
         next_row.extend_from_slice(&front.stair);
         for &(_, column) in &leads {
