@@ -4,7 +4,7 @@ use crate::panel::line;
 use crate::products::Product;
 use crate::scalar::{Beta, KernelScalar};
 use crate::simd::arch;
-use crate::strips::{self, Strips, leading, strips_scratch};
+use crate::strips::{self, Strips, WIDE, leading, strips_scratch};
 use crate::view::{MatMut, MatRef};
 
 /// Which of the two: Q or its adjoint.
@@ -19,7 +19,26 @@ pub enum Op {
 /// Elements of scratch that [`apply`] needs for `kb` reflectors on m x n.
 pub(crate) fn apply_scratch<T>(m: usize, n: usize, kb: usize) -> usize {
     let products = leading::<T>(kb) * 2 * n.next_multiple_of(4);
-    leading::<T>(kb) * kb + products.max(strips_scratch::<T>(m, kb)) + line::<T>()
+    leading::<T>(kb) * (kb + WIDE) + products.max(strips_scratch::<T>(m, kb)) + line::<T>()
+}
+
+/// Where T is multiplied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Factor {
+    /// By V^H C: little work where there are few columns.
+    Between,
+    /// By V, once for all columns. Without C1 only.
+    IntoV,
+}
+
+impl Factor {
+    /// What is less work for `rows` rows and `columns` columns, of which each by itself may be a part.
+    pub(crate) fn of(rows: usize, columns: usize) -> Self {
+        match columns >= rows {
+            true => Factor::IntoV,
+            false => Factor::Between,
+        }
+    }
 }
 
 /// Up to so many columns a library's products are quicker anyway: they pack none of V.
@@ -43,7 +62,7 @@ pub(crate) fn apply<T: KernelScalar>(
     c2: MatMut<T>,
     scratch: &mut [T],
 ) {
-    T::apply_block(op, v, rows, t, c1, c2, scratch);
+    T::apply_block(op, Factor::Between, v, rows, t, c1, c2, scratch);
 }
 
 /// The rows from `from` on, up to `to` and on to the next whole vector where there are so many.
@@ -51,8 +70,10 @@ pub(crate) fn whole_vectors<T>(from: usize, to: usize, most: usize) -> usize {
     to.max(from).next_multiple_of(line::<T>()).min(most) - from
 }
 
+#[allow(clippy::too_many_arguments)] // those of `apply`, and how
 pub(crate) fn apply_here<T: KernelScalar>(
     op: Op,
+    at: Factor,
     v: MatRef<T>,
     rows: usize,
     t: MatRef<T>,
@@ -66,11 +87,17 @@ pub(crate) fn apply_here<T: KernelScalar>(
     }
     let ld = leading::<T>(k);
     let skip = scratch.as_ptr().align_offset(64).min(line::<T>());
-    let (factor, scratch) = scratch[skip..].split_at_mut(ld * k);
-    fill_factor(op, t, factor, ld);
+    let (factor, scratch) = scratch[skip..].split_at_mut(ld * (k + WIDE));
+    factor.fill(T::zero());
     if n > FEW && strips::pay() {
+        match (at, op) {
+            (Factor::Between, _) => fill_factor(op, T::one(), t, factor, ld),
+            (Factor::IntoV, Op::ConjTrans) => fill_factor(Op::NoTrans, -T::one(), t, factor, ld),
+            (Factor::IntoV, Op::NoTrans) => fill_factor(Op::ConjTrans, -T::one(), t, factor, ld),
+        }
         arch().dispatch(Strips {
             op,
+            at,
             v,
             rows,
             factor,
@@ -80,6 +107,7 @@ pub(crate) fn apply_here<T: KernelScalar>(
         });
         return;
     }
+    fill_factor(op, T::one(), t, factor, ld);
     let v = v.submatrix(0, 0, rows, k);
     c2 = c2.submatrix(0, 0, rows, n);
     let wide = n.next_multiple_of(4);
@@ -107,14 +135,13 @@ pub(crate) fn apply_here<T: KernelScalar>(
     T::gemm(Beta::One, c2.rb_mut(), -T::one(), v, tw);
 }
 
-/// op(T), written out with its zeros.
-fn fill_factor<T: KernelScalar>(op: Op, t: MatRef<T>, factor: &mut [T], ld: usize) {
-    factor.fill(T::zero());
+/// sign op(T) into zeros.
+fn fill_factor<T: KernelScalar>(op: Op, sign: T, t: MatRef<T>, factor: &mut [T], ld: usize) {
     for j in 0..t.ncols() {
         for (i, &x) in t.col(j)[..=j].iter().enumerate() {
             match op {
-                Op::NoTrans => factor[j * ld + i] = x,
-                Op::ConjTrans => factor[i * ld + j] = x.conj(),
+                Op::NoTrans => factor[j * ld + i] = sign * x,
+                Op::ConjTrans => factor[i * ld + j] = sign * x.conj(),
             }
         }
     }

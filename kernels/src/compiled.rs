@@ -4,7 +4,7 @@
 //! methods of a trait that has an implementation per scalar they are compiled here, and all others only call them. It knows no
 //! kernel: each names its own loop.
 
-use crate::block::{self, Op};
+use crate::block::{self, Factor, Op};
 use crate::front::small;
 use crate::packed;
 use crate::panel::{Heads, Panel};
@@ -18,6 +18,7 @@ macro_rules! compiled {
         pub trait Compiled: Sized {
             $(
                 #[doc(hidden)]
+                #[allow(clippy::too_many_arguments)] // as its loop
                 fn $name($($arg: $type),*);
             )*
         }
@@ -43,7 +44,7 @@ macro_rules! compiled {
 
 compiled! {
     fn factor_panel(panel: &mut Panel<Self>, mode: Heads, h: usize, w: usize, t: MatMut<Self>) = Panel::factor_here;
-    fn apply_block(op: Op, v: MatRef<Self>, rows: usize, t: MatRef<Self>, c1: Option<MatMut<Self>>, c2: MatMut<Self>, scratch: &mut [Self]) = block::apply_here;
+    fn apply_block(op: Op, at: Factor, v: MatRef<Self>, rows: usize, t: MatRef<Self>, c1: Option<MatMut<Self>>, c2: MatMut<Self>, scratch: &mut [Self]) = block::apply_here;
     fn small_front(a: MatMut<Self>, n: usize, stair: Stair, tau: &mut [Self], scratch: &mut [Self]) = small::small_here;
     fn apply_one(v: &[Self], tau: Self, c: MatMut<Self>) = packed::apply_one_here;
 }

@@ -1,6 +1,6 @@
 //! `geqrt`: the QR factorization of a tile.
 
-use crate::block::{apply_scratch, whole_vectors};
+use crate::block::{Factor, apply_scratch, whole_vectors};
 use crate::panel::{Heads, Panel, panel_scratch};
 use crate::scalar::KernelScalar;
 use crate::stair::Stair;
@@ -113,6 +113,7 @@ pub(crate) fn reduce_block<T: KernelScalar>(
         v: panel.v(whole, kb),
         rows: h,
         t: t.rb(),
+        factor: Factor::of(h, cols),
         c1: None,
         c2: right,
     };

@@ -29,6 +29,8 @@ pub trait Lanes: Scalar {
 
     /// x in every lane.
     fn splat<S: Simd>(s: S, x: Self) -> Self::V<S>;
+    /// a + b
+    fn vadd<S: Simd>(s: S, a: Self::V<S>, b: Self::V<S>) -> Self::V<S>;
     /// a b
     fn vmul<S: Simd>(s: S, a: Self::V<S>, b: Self::V<S>) -> Self::V<S>;
     /// a b + c. The first factor is the better one to stay the same in a loop.
@@ -152,13 +154,17 @@ macro_rules! complex_sums {
 }
 
 macro_rules! lanes {
-    ($t:ty, $v:ident, $splat:ident, $mul:ident, $fma:ident, $conj_fma:ident, $sum:ident, $load:ident, $store:ident, $as:ident, $as_mut:ident, $($sums:tt)*) => {
+    ($t:ty, $v:ident, $splat:ident, $add:ident, $mul:ident, $fma:ident, $conj_fma:ident, $sum:ident, $load:ident, $store:ident, $as:ident, $as_mut:ident, $($sums:tt)*) => {
         impl Lanes for $t {
             type V<S: Simd> = S::$v;
             $($sums)*
             #[inline(always)]
             fn splat<S: Simd>(s: S, x: Self) -> S::$v {
                 s.$splat(x)
+            }
+            #[inline(always)]
+            fn vadd<S: Simd>(s: S, a: S::$v, b: S::$v) -> S::$v {
+                s.$add(a, b)
             }
             #[inline(always)]
             fn vmul<S: Simd>(s: S, a: S::$v, b: S::$v) -> S::$v {
@@ -200,6 +206,7 @@ lanes!(
     f32,
     f32s,
     splat_f32s,
+    add_f32s,
     mul_f32s,
     mul_add_e_f32s,
     mul_add_e_f32s,
@@ -214,6 +221,7 @@ lanes!(
     f64,
     f64s,
     splat_f64s,
+    add_f64s,
     mul_f64s,
     mul_add_e_f64s,
     mul_add_e_f64s,
@@ -228,6 +236,7 @@ lanes!(
     Complex<f32>,
     c32s,
     splat_c32s,
+    add_c32s,
     mul_c32s,
     mul_add_e_c32s,
     conj_mul_add_e_c32s,
@@ -242,6 +251,7 @@ lanes!(
     Complex<f64>,
     c64s,
     splat_c64s,
+    add_c64s,
     mul_c64s,
     mul_add_e_c64s,
     conj_mul_add_e_c64s,

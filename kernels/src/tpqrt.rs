@@ -1,6 +1,6 @@
 //! `tpqrt`: a triangle and a tile below it become one triangle.
 
-use crate::block::{apply_scratch, whole_vectors};
+use crate::block::{Factor, apply_scratch, whole_vectors};
 use crate::panel::{Heads, Panel, panel_scratch};
 use crate::scalar::KernelScalar;
 use crate::stair::Stair;
@@ -105,6 +105,7 @@ pub fn tpqrt_with<T: KernelScalar>(
             v: panel.v(whole, kb),
             rows: h,
             t: t.rb(),
+            factor: Factor::Between,
             c1: Some(r_right),
             c2: right,
         };

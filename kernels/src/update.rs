@@ -4,7 +4,7 @@
 //! themselves. Their `_with` forms hand each update to the caller, who may let others do a part of it. The numbers are the same to the bit,
 //! since a column's result depends on that column alone as long as cuts are those of [`column_parts`].
 
-use crate::block::{FEW, Op, apply, apply_scratch};
+use crate::block::{FEW, Factor, Op, apply_scratch};
 use crate::scalar::KernelScalar;
 use crate::strips;
 use crate::view::{MatMut, MatRef};
@@ -16,6 +16,8 @@ pub struct Update<'a, T> {
     /// Of V and C2, what is not zero.
     pub(crate) rows: usize,
     pub(crate) t: MatRef<'a, T>,
+    /// The same for all parts.
+    pub(crate) factor: Factor,
     pub(crate) c1: Option<MatMut<'a, T>>,
     pub(crate) c2: MatMut<'a, T>,
 }
@@ -42,8 +44,15 @@ impl<'a, T: KernelScalar> Update<'a, T> {
     /// # Panics
     /// When the scratch is too small.
     pub fn apply(self, scratch: &mut [T]) {
-        let Update { v, rows, t, c1, c2 } = self;
-        apply(Op::ConjTrans, v, rows, t, c1, c2, scratch);
+        let Update {
+            v,
+            rows,
+            t,
+            factor,
+            c1,
+            c2,
+        } = self;
+        T::apply_block(Op::ConjTrans, factor, v, rows, t, c1, c2, scratch);
     }
 
     /// The same for the columns before `j`, and for those from `j` on.
@@ -59,8 +68,15 @@ impl<'a, T: KernelScalar> Update<'a, T> {
             }
             None => (None, None),
         };
-        let (v, rows, t) = (self.v, self.rows, self.t);
-        let part = |c1, c2| Update { v, rows, t, c1, c2 };
+        let (v, rows, t, factor) = (self.v, self.rows, self.t, self.factor);
+        let part = |c1, c2| Update {
+            v,
+            rows,
+            t,
+            factor,
+            c1,
+            c2,
+        };
         (part(above_left, left), part(above_right, right))
     }
 }

@@ -17,8 +17,8 @@ fn width(m: usize, n: usize) -> usize {
     let k = m.min(n);
     // Measured on staircases: what wider products gain, T and the zeros below the stairs cost in a front that is small.
     k.min(match k {
-        0..=192 if strips::pay() => 8,
-        0..=512 => 16,
+        0..=256 if strips::pay() => 8,
+        0..=1000 => 16,
         _ => 24,
     })
 }

@@ -31,7 +31,6 @@ impl<T: Lanes, const R: usize, const N: usize> WithSimd for Adjoint<'_, '_, T, R
         }
         let mut acc = [[T::sum_of(s, T::splat(s, T::zero())); R]; N];
         let v = T::vectors::<S>(self.v).0;
-        let one = T::splat(s, T::one());
         if R == 1 {
             // So few sums would wait for one another: those of every second row on their own.
             let mut odd = [T::sum_of(s, T::splat(s, T::zero())); N];
@@ -48,10 +47,10 @@ impl<T: Lanes, const R: usize, const N: usize> WithSimd for Adjoint<'_, '_, T, R
                     let x = T::factor(s, c[y][m - 1]);
                     acc[y][0] = T::add_product(s, x, *v, acc[y][0]);
                 }
-                let sum = T::fma(s, one, T::value(s, acc[y][0]), T::value(s, odd[y]));
+                let sum = T::vadd(s, T::value(s, acc[y][0]), T::value(s, odd[y]));
                 let w = &mut self.w[y * self.ld + self.at..][..l];
                 let w = &mut T::vectors_mut::<S>(w).0[0];
-                *w = T::fma(s, one, sum, *w);
+                *w = T::vadd(s, *w, sum);
             }
             return;
         }
@@ -67,7 +66,7 @@ impl<T: Lanes, const R: usize, const N: usize> WithSimd for Adjoint<'_, '_, T, R
             let w = &mut self.w[y * self.ld + self.at..][..R * l];
             let w = T::vectors_mut::<S>(w).0;
             for r in 0..R {
-                w[r] = T::fma(s, one, T::value(s, acc[y][r]), w[r]);
+                w[r] = T::vadd(s, w[r], T::value(s, acc[y][r]));
             }
         }
     }
@@ -168,13 +167,8 @@ impl<T: Lanes, const R: usize, const N: usize> WithSimd for Update<'_, '_, T, R,
         for y in 0..N {
             tw[y] = &self.tw[y * self.ld..][..k];
         }
+        // Sums that begin with C2 would wait for it to come.
         let mut acc = [[T::sum_of(s, T::splat(s, T::zero())); R]; N];
-        for y in 0..N {
-            let c = T::vectors::<S>(&self.c2[y][self.row..][..height]).0;
-            for r in 0..R {
-                acc[y][r] = T::sum_of(s, c[r]);
-            }
-        }
         for j in 0..k {
             let v = T::vectors::<S>(&v.col(j)[..height]).0;
             for y in 0..N {
@@ -187,7 +181,7 @@ impl<T: Lanes, const R: usize, const N: usize> WithSimd for Update<'_, '_, T, R,
         for y in 0..N {
             let c = T::vectors_mut::<S>(&mut self.c2[y][self.row..][..height]).0;
             for r in 0..R {
-                c[r] = T::value(s, acc[y][r]);
+                c[r] = T::vadd(s, c[r], T::value(s, acc[y][r]));
             }
         }
     }

@@ -10,13 +10,15 @@
 //!    C2 = C2 + V TW         V by columns, as it is; from the last rows of C2 upwards, as these were read last
 //! ```
 //!
+//! Where there are more columns than rows, and no C1, T goes into V once for all of them: V op(T)^H is what is packed by rows, and W is TW.
+//!
 //! What is left of the columns goes through a padded copy, so that a column's result depends on nothing but that column.
 
 mod micro;
 #[cfg(test)]
 mod tests;
 
-use crate::block::Op;
+use crate::block::{Factor, Op};
 use crate::panel::line;
 use crate::simd::{Lanes, arch, lanes};
 use crate::view::{MatMut, MatRef};
@@ -25,7 +27,7 @@ use pulp::{Simd, WithSimd};
 use std::sync::OnceLock;
 
 /// Columns of a strip, at most.
-const WIDE: usize = 8;
+pub(crate) const WIDE: usize = 8;
 /// Products are summed over so many rows at a time, and these sums then: rounding errors grow with the root of a tall front's
 /// height.
 const ROWS: usize = 256;
@@ -53,17 +55,18 @@ pub(crate) fn leading<T>(k: usize) -> usize {
 /// Elements of scratch for `k` reflectors on `m` rows.
 pub(crate) fn strips_scratch<T>(m: usize, k: usize) -> usize {
     let lines = |rows: usize| rows.next_multiple_of(line::<T>());
-    leading::<T>(k) * (m + 2 * WIDE) + k * lines(m) + (lines(m) + lines(k)) * WIDE
+    leading::<T>(k) * (m + 2 * WIDE) + (2 * k + WIDE) * lines(m) + (lines(m) + lines(k)) * WIDE
 }
 
 /// `[C1; C2] = op(I - [I; V] T [I; V]^H) [C1; C2]`, without C1 `C2 = op(I - V T V^H) C2`.
 pub(crate) struct Strips<'a, T> {
     pub op: Op,
+    pub at: Factor,
     /// m x k, zeros from row `rows` on.
     pub v: MatRef<'a, T>,
     /// Rows of C2 that V reaches; those behind them are there so that vectors are whole, and stay as they are.
     pub rows: usize,
-    /// op(T): k columns of [`leading`] rows, zeros below row k.
+    /// op(T), or -op(T)^H to go into V: k columns of [`leading`] rows, zeros below row k and in [`WIDE`] more columns.
     pub factor: &'a [T],
     /// k x n.
     pub c1: Option<MatMut<'a, T>>,
@@ -95,22 +98,30 @@ impl<T: Lanes> Strips<'_, T> {
     /// With micro-kernels of at most R vectors by N columns.
     #[inline(always)]
     fn run<S: Simd, const R: usize, const N: usize>(self, s: S) {
-        let (op, v, rows, factor) = (self.op, self.v, self.rows, self.factor);
+        let (op, at, v, rows, factor) = (self.op, self.at, self.v, self.rows, self.factor);
         let (mut c1, mut c2) = (self.c1, self.c2);
+        assert!(at == Factor::Between || c1.is_none(), "T into V with C1");
         let (m, n, k) = (c2.nrows(), c2.ncols(), v.ncols());
         let ld = leading::<T>(k);
         assert!(rows <= m, "{rows} rows of {m}");
         let (by_rows, rest) = self.scratch.split_at_mut(rows * ld);
         let (w, rest) = rest.split_at_mut(ld * N);
         let (tw, rest) = rest.split_at_mut(ld * N);
-        pack::<S, T>(v.submatrix(0, 0, rows, k), by_rows, R);
-        let (panels, rest) = rest.split_at_mut(k * m.next_multiple_of(line::<T>()));
+        let height = m.next_multiple_of(line::<T>());
+        let (with_factor, rest) = rest.split_at_mut(k.next_multiple_of(N) * height);
+        let first = match at {
+            Factor::Between => v,
+            Factor::IntoV => times::<S, T, R, N>(s, v, factor, with_factor),
+        };
+        pack::<S, T>(first.submatrix(0, 0, rows, k), by_rows, R);
+        let (panels, rest) = rest.split_at_mut(k * height);
         let is_packed = conflicts::<S, T>(v);
         if is_packed {
             pack_panels::<S, T>(v, panels, R);
         }
         let block = Block {
             op,
+            at,
             v,
             rows,
             factor,
@@ -136,10 +147,11 @@ impl<T: Lanes> Strips<'_, T> {
 /// What all strips share.
 struct Block<'a, T> {
     op: Op,
+    at: Factor,
     v: MatRef<'a, T>,
     rows: usize,
     factor: &'a [T],
-    /// conj(V): for each of the [`groups`] of its columns, row after row, zeros beyond column k.
+    /// conj(V), or what it is multiplied by: for each of the [`groups`] of its columns, row after row, zeros beyond column k.
     by_rows: &'a [T],
     /// V as the second product reads it, if not from where it is: [`groups`] of its rows, the last ones first, each column by column.
     panels: Option<&'a [T]>,
@@ -206,7 +218,7 @@ impl<T: Lanes> Block<'_, T> {
         w: &mut [T],
         tw: &mut [T],
     ) {
-        let (m, k) = (self.v.nrows(), self.v.ncols());
+        let k = self.v.ncols();
         let (l, ld) = (lanes::<S, T>(), leading::<T>(k));
         let (op, factor) = (self.op, self.factor);
         let mut c1: Option<[&mut [T]; N]> = c1.map(MatMut::into_columns);
@@ -255,6 +267,10 @@ impl<T: Lanes> Block<'_, T> {
             }
             (rest, at) = (others, at + r * l);
         }
+        if self.at == Factor::IntoV {
+            second::<S, T, R, N>(s, self.v, self.panels, w, ld, &mut c2);
+            return;
+        }
         let triangle = Triangle::<T, N> {
             op,
             factor,
@@ -268,29 +284,63 @@ impl<T: Lanes> Block<'_, T> {
             1 => s.vectorize(triangle),
             _ => s.vectorize(InPairs(triangle)),
         }
-        let mut row = m / l * l;
-        if row < m {
-            last_rows::<S, T, N>(s, self.v, tw, ld, &mut c2, row);
-        }
-        let mut panels = self.panels;
-        for r in groups(m / l, R) {
-            row -= r * l;
-            let v = match &mut panels {
-                Some(rest) => {
-                    let (panel, others) = rest.split_at(r * l * k);
-                    *rest = others;
-                    MatRef::new(panel, r * l, k, r * l)
-                }
-                None => self.v.submatrix(row, 0, r * l, k),
-            };
-            let (tw, c2) = (&*tw, &mut c2);
-            match r {
-                1 => s.vectorize(Update::<T, 1, N> { v, tw, c2, ld, row }),
-                2 => s.vectorize(Update::<T, 2, N> { v, tw, c2, ld, row }),
-                _ => s.vectorize(Update::<T, R, N> { v, tw, c2, ld, row }),
+        second::<S, T, R, N>(s, self.v, self.panels, tw, ld, &mut c2);
+    }
+}
+
+/// C2 += V TW, from the last rows upwards; `panels` is V packed, if it is.
+#[inline(always)]
+fn second<S: Simd, T: Lanes, const R: usize, const N: usize>(
+    s: S,
+    v: MatRef<T>,
+    mut panels: Option<&[T]>,
+    tw: &[T],
+    ld: usize,
+    c2: &mut [&mut [T]; N],
+) {
+    let (m, k, l) = (v.nrows(), v.ncols(), lanes::<S, T>());
+    let mut row = m / l * l;
+    if row < m {
+        last_rows::<S, T, N>(s, v, tw, ld, c2, row);
+    }
+    for r in groups(m / l, R) {
+        row -= r * l;
+        let v = match &mut panels {
+            Some(rest) => {
+                let (panel, others) = rest.split_at(r * l * k);
+                *rest = others;
+                MatRef::new(panel, r * l, k, r * l)
             }
+            None => v.submatrix(row, 0, r * l, k),
+        };
+        let c2 = &mut *c2;
+        match r {
+            1 => s.vectorize(Update::<T, 1, N> { v, tw, c2, ld, row }),
+            2 => s.vectorize(Update::<T, 2, N> { v, tw, c2, ld, row }),
+            _ => s.vectorize(Update::<T, R, N> { v, tw, c2, ld, row }),
         }
     }
+}
+
+/// V times `factor`, in `to`.
+#[inline(always)]
+fn times<'a, S: Simd, T: Lanes, const R: usize, const N: usize>(
+    s: S,
+    v: MatRef<T>,
+    factor: &[T],
+    to: &'a mut [T],
+) -> MatRef<'a, T> {
+    let (m, k) = (v.nrows(), v.ncols());
+    let (ld, height) = (leading::<T>(k), m.next_multiple_of(line::<T>()));
+    to.fill(T::zero());
+    for (to, factor) in to
+        .chunks_exact_mut(N * height.max(1))
+        .zip(factor.chunks(N * ld))
+    {
+        let mut columns = MatMut::new(to, m, N, height).into_columns();
+        second::<S, T, R, N>(s, v, None, factor, ld, &mut columns);
+    }
+    MatRef::new(to, m, k, height)
 }
 
 /// Vectors in parts of at most `most`, two or three; 4 is 2 + 2.

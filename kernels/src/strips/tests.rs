@@ -1,7 +1,7 @@
 //! Strips beside plain loops, with the vectors of this machine, with shorter ones and, real ones, with none, whether they pay here or not.
 
-use super::{Strips, leading, strips_scratch};
-use crate::block::Op;
+use super::{Strips, WIDE, leading, strips_scratch};
+use crate::block::{Factor, Op};
 use crate::numbers::numbers;
 use crate::scalar::KernelScalar;
 use crate::simd::arch;
@@ -27,20 +27,27 @@ fn factor<T: KernelScalar>(op: Op, k: usize) -> Vec<T> {
 fn difference<T: KernelScalar>(
     arch: Arch,
     op: Op,
+    at: Factor,
     (m, n, k): (usize, usize, usize),
     two: bool,
 ) -> f64 {
     let (v, f) = (numbers::<T>((m + 1) * k, 1), factor::<T>(op, k));
     let (c1, c2) = (numbers::<T>((k + 2) * n, 4), numbers::<T>((m + 3) * n, 5));
     let ld = leading::<T>(k);
-    let mut padded = vec![T::zero(); ld * k];
-    for (to, from) in padded.chunks_exact_mut(ld).zip(f.chunks_exact(k)) {
-        to[..k].copy_from_slice(from);
+    let mut padded = vec![T::zero(); ld * (k + WIDE)];
+    for j in 0..k {
+        for i in 0..k {
+            padded[j * ld + i] = match at {
+                Factor::Between => f[j * k + i],
+                Factor::IntoV => -f[i * k + j].conj(),
+            };
+        }
     }
     let mut scratch = numbers::<T>(strips_scratch::<T>(m, k), 6);
     let (mut d1, mut d2) = (c1.clone(), c2.clone());
     arch.dispatch(Strips {
         op,
+        at,
         v: MatRef::new(&v, m, k, m + 1),
         rows: m,
         factor: &padded,
@@ -105,13 +112,17 @@ fn all<T: KernelScalar>() {
     ];
     for (m, n, k) in shapes {
         for op in [Op::NoTrans, Op::ConjTrans] {
-            for two in [false, true] {
+            for (at, two) in [
+                (Factor::Between, false),
+                (Factor::Between, true),
+                (Factor::IntoV, false),
+            ] {
                 for arch in archs(T::IS_COMPLEX) {
-                    let worst = difference::<T>(arch, op, (m, n, k), two);
+                    let worst = difference::<T>(arch, op, at, (m, n, k), two);
                     let bound = 20.0 * epsilon * ((m + k) * k * k) as f64;
                     assert!(
                         worst <= bound,
-                        "{} {op:?} {m} x {n}, {k} reflectors, {arch:?}: {worst:e} > {bound:e}",
+                        "{} {op:?} {at:?} {m} x {n}, {k} reflectors, {arch:?}: {worst:e} > {bound:e}",
                         T::NAME
                     );
                 }
