@@ -25,14 +25,14 @@ pub(crate) fn apply_scratch<T>(m: usize, n: usize, kb: usize) -> usize {
 /// Where T is multiplied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Factor {
-    /// By V^H C: little work where there are few columns.
+    /// By V^H C, column by column of C.
     Between,
-    /// By V, once for all columns. Without C1 only.
+    /// By V, once for all columns of C. Only without C1, which needs the product with V^H C.
     IntoV,
 }
 
 impl Factor {
-    /// What is less work for `rows` rows and `columns` columns, of which each by itself may be a part.
+    /// What is less work on `rows` x `columns`. All parts of these columns must be updated alike: their bits depend on it.
     pub(crate) fn of(rows: usize, columns: usize) -> Self {
         match columns >= rows {
             true => Factor::IntoV,
@@ -73,7 +73,7 @@ pub(crate) fn whole_vectors<T>(from: usize, to: usize, most: usize) -> usize {
 #[allow(clippy::too_many_arguments)] // those of `apply`, and how
 pub(crate) fn apply_here<T: KernelScalar>(
     op: Op,
-    at: Factor,
+    place: Factor,
     v: MatRef<T>,
     rows: usize,
     t: MatRef<T>,
@@ -90,14 +90,14 @@ pub(crate) fn apply_here<T: KernelScalar>(
     let (factor, scratch) = scratch[skip..].split_at_mut(ld * (k + WIDE));
     factor.fill(T::zero());
     if n > FEW && strips::pay() {
-        match (at, op) {
+        match (place, op) {
             (Factor::Between, _) => fill_factor(op, T::one(), t, factor, ld),
             (Factor::IntoV, Op::ConjTrans) => fill_factor(Op::NoTrans, -T::one(), t, factor, ld),
             (Factor::IntoV, Op::NoTrans) => fill_factor(Op::ConjTrans, -T::one(), t, factor, ld),
         }
         arch().dispatch(Strips {
             op,
-            at,
+            place,
             v,
             rows,
             factor,

@@ -44,7 +44,7 @@ macro_rules! compiled {
 
 compiled! {
     fn factor_panel(panel: &mut Panel<Self>, mode: Heads, h: usize, w: usize, t: MatMut<Self>) = Panel::factor_here;
-    fn apply_block(op: Op, at: Factor, v: MatRef<Self>, rows: usize, t: MatRef<Self>, c1: Option<MatMut<Self>>, c2: MatMut<Self>, scratch: &mut [Self]) = block::apply_here;
+    fn apply_block(op: Op, place: Factor, v: MatRef<Self>, rows: usize, t: MatRef<Self>, c1: Option<MatMut<Self>>, c2: MatMut<Self>, scratch: &mut [Self]) = block::apply_here;
     fn small_front(a: MatMut<Self>, n: usize, stair: Stair, tau: &mut [Self], scratch: &mut [Self]) = small::small_here;
     fn apply_one(v: &[Self], tau: Self, c: MatMut<Self>) = packed::apply_one_here;
 }

@@ -113,7 +113,7 @@ pub(crate) fn reduce_block<T: KernelScalar>(
         v: panel.v(whole, kb),
         rows: h,
         t: t.rb(),
-        factor: Factor::of(h, cols),
+        place: Factor::of(h, cols),
         c1: None,
         c2: right,
     };

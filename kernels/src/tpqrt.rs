@@ -105,7 +105,7 @@ pub fn tpqrt_with<T: KernelScalar>(
             v: panel.v(whole, kb),
             rows: h,
             t: t.rb(),
-            factor: Factor::Between,
+            place: Factor::Between,
             c1: Some(r_right),
             c2: right,
         };

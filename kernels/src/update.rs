@@ -17,7 +17,7 @@ pub struct Update<'a, T> {
     pub(crate) rows: usize,
     pub(crate) t: MatRef<'a, T>,
     /// The same for all parts.
-    pub(crate) factor: Factor,
+    pub(crate) place: Factor,
     pub(crate) c1: Option<MatMut<'a, T>>,
     pub(crate) c2: MatMut<'a, T>,
 }
@@ -48,11 +48,11 @@ impl<'a, T: KernelScalar> Update<'a, T> {
             v,
             rows,
             t,
-            factor,
+            place,
             c1,
             c2,
         } = self;
-        T::apply_block(Op::ConjTrans, factor, v, rows, t, c1, c2, scratch);
+        T::apply_block(Op::ConjTrans, place, v, rows, t, c1, c2, scratch);
     }
 
     /// The same for the columns before `j`, and for those from `j` on.
@@ -68,12 +68,12 @@ impl<'a, T: KernelScalar> Update<'a, T> {
             }
             None => (None, None),
         };
-        let (v, rows, t, factor) = (self.v, self.rows, self.t, self.factor);
+        let (v, rows, t, place) = (self.v, self.rows, self.t, self.place);
         let part = |c1, c2| Update {
             v,
             rows,
             t,
-            factor,
+            place,
             c1,
             c2,
         };

@@ -61,7 +61,7 @@ pub(crate) fn strips_scratch<T>(m: usize, k: usize) -> usize {
 /// `[C1; C2] = op(I - [I; V] T [I; V]^H) [C1; C2]`, without C1 `C2 = op(I - V T V^H) C2`.
 pub(crate) struct Strips<'a, T> {
     pub op: Op,
-    pub at: Factor,
+    pub place: Factor,
     /// m x k, zeros from row `rows` on.
     pub v: MatRef<'a, T>,
     /// Rows of C2 that V reaches; those behind them are there so that vectors are whole, and stay as they are.
@@ -98,9 +98,9 @@ impl<T: Lanes> Strips<'_, T> {
     /// With micro-kernels of at most R vectors by N columns.
     #[inline(always)]
     fn run<S: Simd, const R: usize, const N: usize>(self, s: S) {
-        let (op, at, v, rows, factor) = (self.op, self.at, self.v, self.rows, self.factor);
+        let (op, place, v, rows, factor) = (self.op, self.place, self.v, self.rows, self.factor);
         let (mut c1, mut c2) = (self.c1, self.c2);
-        assert!(at == Factor::Between || c1.is_none(), "T into V with C1");
+        assert!(place == Factor::Between || c1.is_none(), "T into V with C1");
         let (m, n, k) = (c2.nrows(), c2.ncols(), v.ncols());
         let ld = leading::<T>(k);
         assert!(rows <= m, "{rows} rows of {m}");
@@ -109,7 +109,7 @@ impl<T: Lanes> Strips<'_, T> {
         let (tw, rest) = rest.split_at_mut(ld * N);
         let height = m.next_multiple_of(line::<T>());
         let (with_factor, rest) = rest.split_at_mut(k.next_multiple_of(N) * height);
-        let first = match at {
+        let first = match place {
             Factor::Between => v,
             Factor::IntoV => times::<S, T, R, N>(s, v, factor, with_factor),
         };
@@ -121,7 +121,7 @@ impl<T: Lanes> Strips<'_, T> {
         }
         let block = Block {
             op,
-            at,
+            place,
             v,
             rows,
             factor,
@@ -147,7 +147,7 @@ impl<T: Lanes> Strips<'_, T> {
 /// What all strips share.
 struct Block<'a, T> {
     op: Op,
-    at: Factor,
+    place: Factor,
     v: MatRef<'a, T>,
     rows: usize,
     factor: &'a [T],
@@ -267,7 +267,7 @@ impl<T: Lanes> Block<'_, T> {
             }
             (rest, at) = (others, at + r * l);
         }
-        if self.at == Factor::IntoV {
+        if self.place == Factor::IntoV {
             second::<S, T, R, N>(s, self.v, self.panels, w, ld, &mut c2);
             return;
         }

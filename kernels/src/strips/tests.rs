@@ -27,7 +27,7 @@ fn factor<T: KernelScalar>(op: Op, k: usize) -> Vec<T> {
 fn difference<T: KernelScalar>(
     arch: Arch,
     op: Op,
-    at: Factor,
+    place: Factor,
     (m, n, k): (usize, usize, usize),
     two: bool,
 ) -> f64 {
@@ -37,7 +37,7 @@ fn difference<T: KernelScalar>(
     let mut padded = vec![T::zero(); ld * (k + WIDE)];
     for j in 0..k {
         for i in 0..k {
-            padded[j * ld + i] = match at {
+            padded[j * ld + i] = match place {
                 Factor::Between => f[j * k + i],
                 Factor::IntoV => -f[i * k + j].conj(),
             };
@@ -47,7 +47,7 @@ fn difference<T: KernelScalar>(
     let (mut d1, mut d2) = (c1.clone(), c2.clone());
     arch.dispatch(Strips {
         op,
-        at,
+        place,
         v: MatRef::new(&v, m, k, m + 1),
         rows: m,
         factor: &padded,
@@ -112,17 +112,17 @@ fn all<T: KernelScalar>() {
     ];
     for (m, n, k) in shapes {
         for op in [Op::NoTrans, Op::ConjTrans] {
-            for (at, two) in [
+            for (place, two) in [
                 (Factor::Between, false),
                 (Factor::Between, true),
                 (Factor::IntoV, false),
             ] {
                 for arch in archs(T::IS_COMPLEX) {
-                    let worst = difference::<T>(arch, op, at, (m, n, k), two);
+                    let worst = difference::<T>(arch, op, place, (m, n, k), two);
                     let bound = 20.0 * epsilon * ((m + k) * k * k) as f64;
                     assert!(
                         worst <= bound,
-                        "{} {op:?} {at:?} {m} x {n}, {k} reflectors, {arch:?}: {worst:e} > {bound:e}",
+                        "{} {op:?} {place:?} {m} x {n}, {k} reflectors, {arch:?}: {worst:e} > {bound:e}",
                         T::NAME
                     );
                 }
