@@ -10,7 +10,7 @@
 //!    C2 = C2 + V TW         V by columns, as it is; from the last rows of C2 upwards, as these were read last
 //! ```
 //!
-//! Where there are more columns than rows, and no C1, T goes into V once for all of them: V op(T)^H is what is packed by rows, and W is TW.
+//! Where C has no C1 and at least as many columns as rows, T goes into V once for all of them: -V op(T)^H is what is packed by rows, and W is TW.
 //!
 //! What is left of the columns goes through a padded copy, so that a column's result depends on nothing but that column.
 
@@ -151,7 +151,7 @@ struct Block<'a, T> {
     v: MatRef<'a, T>,
     rows: usize,
     factor: &'a [T],
-    /// conj(V), or what it is multiplied by: for each of the [`groups`] of its columns, row after row, zeros beyond column k.
+    /// conj(V), or that of -V op(T)^H: for each of the [`groups`] of its columns, row after row, zeros beyond column k.
     by_rows: &'a [T],
     /// V as the second product reads it, if not from where it is: [`groups`] of its rows, the last ones first, each column by column.
     panels: Option<&'a [T]>,
