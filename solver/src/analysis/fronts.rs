@@ -45,6 +45,11 @@ pub(crate) struct RawFront {
 }
 
 impl RawFront {
+    /// The columns that are eliminated here.
+    pub fn pivots(&self) -> &[u32] {
+        &self.cols[..self.npiv as usize]
+    }
+
     /// Calls `visit(r, lead)` for every row r of the contribution block (from 0) with the local column it starts in.
     pub fn for_each_lead(&self, mut visit: impl FnMut(u32, u32)) {
         let mut j = self.npiv;
@@ -57,6 +62,24 @@ impl RawFront {
             visit(r, j);
         }
     }
+}
+
+/// Makes a staircase of the number of rows that start in each column; gives the number of rows.
+///
+/// Where no row is left for one of the `npiv` pivots, or none for the first column of a contribution block that has rows, one of zeros is put in: a dependence then shows as a zero on the
+/// diagonal, and a contribution block starts where its parent does.
+pub(super) fn staircase(starting: &mut [u32], npiv: usize) -> u32 {
+    let rows: u32 = starting.iter().sum();
+    let must_start = npiv + usize::from(rows > npiv as u32);
+    let mut above = 0;
+    for (j, s) in starting.iter_mut().enumerate() {
+        above += *s;
+        if j < must_start {
+            above = above.max(j as u32 + 1);
+        }
+        *s = above;
+    }
+    above
 }
 
 /// Fronts of a range of supernodes; none where a front was merged into its parent.
@@ -161,20 +184,7 @@ impl<'a, F: Fn(u32) -> &'a [u32]> Maker<'a, F> {
                 stair[self.local[c.cols[lead as usize] as usize] as usize] += 1
             });
         }
-        // Where no row is left for a pivot, or none for the first column of a contribution block that has rows, one of
-        // zeros is put in: a dependence then shows as a zero on the diagonal, and a contribution block starts where its
-        // parent does.
-        let rows: u32 = stair.iter().sum();
-        let must_start = npiv + usize::from(rows > npiv as u32);
-        let mut above = 0;
-        for (j, s) in stair.iter_mut().enumerate() {
-            above += *s;
-            if j < must_start {
-                above = above.max(j as u32 + 1);
-            }
-            *s = above;
-        }
-        let m = above;
+        let m = staircase(&mut stair, npiv);
         let mut front = RawFront {
             cols,
             npiv: npiv as u32,

@@ -25,6 +25,7 @@ mod oracle;
 pub(crate) mod ordering;
 mod own_rows;
 pub(crate) mod partition;
+mod pivots;
 pub(crate) mod structure;
 mod supernodes;
 mod union;
@@ -313,7 +314,12 @@ fn order_columns(
     } else {
         let entry = ordering::find(&options.ordering)?;
         let order = (entry.compute)(&input)?;
-        (outline(&order).build(), entry.name, String::new())
+        let outline = outline(&order);
+        let structure = match entry.name {
+            ordering::NATURAL => outline.build_in_order(),
+            _ => outline.build(),
+        };
+        (structure, entry.name, String::new())
     };
     let mut dense_columns: Vec<u32> = last.iter().map(|&j| reduced.col_ids[j as usize]).collect();
     dense_columns.sort_unstable();

@@ -8,7 +8,7 @@ use super::counts::{RowsByFirst, row_counts};
 use super::etree::NONE;
 use super::forest::{self, Supernodes};
 use super::fronts::RawFront;
-use super::{amalgamate, etree, supernodes};
+use super::{amalgamate, etree, pivots, supernodes};
 use treeqr_kernels::{Stair, front_qr_flops};
 
 /// Columns of a front that its flops are estimated at.
@@ -83,13 +83,34 @@ impl Outline {
         self.time_ns
     }
 
-    /// The fronts.
+    /// The fronts, each with its pivots in an order that keeps its staircase low, where that pays.
     pub fn build(self) -> Structure {
-        let columns_of = |i: u32| &self.columns[self.row[i as usize].clone()];
+        let count = self.order.len();
+        let columns_of = self.columns_of();
+        let mut fronts = self.fronts();
+        if pivots::pays(&fronts, self.columns.len()) {
+            pivots::arrange(&mut fronts, count, columns_of);
+        }
         Structure {
-            fronts: forest::build(&self.supernodes, &self.by_first, columns_of),
+            fronts,
             order: self.order,
         }
+    }
+
+    /// The fronts, with all columns in the given order as far as the tree lets them.
+    pub fn build_in_order(self) -> Structure {
+        Structure {
+            fronts: self.fronts(),
+            order: self.order,
+        }
+    }
+
+    fn fronts(&self) -> Vec<RawFront> {
+        forest::build(&self.supernodes, &self.by_first, self.columns_of())
+    }
+
+    fn columns_of<'a>(&'a self) -> impl Fn(u32) -> &'a [u32] + Copy + Sync {
+        |i| &self.columns[self.row[i as usize].clone()]
     }
 }
 
@@ -165,9 +186,9 @@ pub(crate) struct Structure {
 }
 
 impl Structure {
-    /// The fronts for `order`, a permutation of the columns of W22.
+    /// The fronts for `order`, a permutation of the columns of W22 that is kept to as far as the tree lets it.
     pub fn new(reduced: &Reduced, order: &[u32]) -> Self {
-        Outline::new(reduced, order).build()
+        Outline::new(reduced, order).build_in_order()
     }
 
     /// Flops of the fronts as whole blocks, in real arithmetic.

@@ -58,6 +58,8 @@ const WORTH_BOTH: f64 = 4.0;
 const WORTH_BOTH_ON_MESHES: f64 = 12.0;
 /// METIS does not wait for minimum degree where the first dissection is so much above these.
 const SURELY: f64 = 2.0;
+/// Where the factorization would take so many times as long as METIS by minimum degree, METIS chooses each cut from several.
+const WORTH_SEVERAL: f64 = 100.0;
 /// It waits for nobody either where the graph is that of many rows on few columns and no mesh, if it takes so long that this matters: what fills
 /// in there fills in much, and minimum degree takes long to find it.
 const LONG_METIS_NS: f64 = 1e7;
@@ -125,6 +127,22 @@ struct Field<'a, O> {
     /// The graph is dense; or small, with many rows a column.
     is_dense: bool,
     is_tall: bool,
+}
+
+/// What is known of how many times as long as METIS the factorization would take.
+struct Said {
+    times: f64,
+    /// By minimum degree, whose word it is.
+    is_final: bool,
+}
+
+impl Said {
+    /// Whether METIS is worth it; for certain, if there is more to come.
+    fn is_worth_metis(&self, graph: &Graph) -> bool {
+        let surely = if self.is_final { 1.0 } else { SURELY };
+        let least = |worth: f64| self.times > surely * worth;
+        least(WORTH_BOTH) && (least(WORTH_BOTH_ON_MESHES) || !is_mesh(graph))
+    }
 }
 
 /// What became of COLAMD at first.
@@ -230,20 +248,48 @@ impl<'a, O: Fn(&[u32]) -> Outline + Sync> Field<'a, O> {
         candidate.outline.time_ns() / WORKERS / self.metis_ns
     }
 
-    /// Whether that is `surely` times what makes it worth it.
-    fn is_worth_metis(times: f64, surely: f64, graph: &Graph) -> bool {
-        times > surely * WORTH_BOTH && (times > surely * WORTH_BOTH_ON_MESHES || !is_mesh(graph))
-    }
-
     /// Whether METIS begins before anything is known of the factorization.
     fn begins_metis(&self, graph: &Graph) -> bool {
         self.is_tall && self.metis_ns > LONG_METIS_NS && !is_mesh(graph)
     }
 
+    /// Whether METIS is to choose from several separators, when minimum degree has led to a factorization so many times as long. Not on meshes, where all are
+    /// alike, nor on the graph of many rows on few columns: what minimum degree leads to there may be 30 times as much as the others do.
+    fn takes_several(&self, times: f64, graph: &Graph) -> bool {
+        !self.is_tall && times > WORTH_SEVERAL && !is_mesh(graph)
+    }
+
     /// By METIS. It refuses what does not fit its indices: then there is a candidate less.
-    fn by_metis(&self, graph: &Graph) -> Option<Candidate> {
+    fn by_metis(&self, graph: &Graph, several: bool) -> Option<Candidate> {
+        if several {
+            let order = metis::best_of(graph).ok()?;
+            return Some(self.candidate(
+                "metis4",
+                "METIS, the best of four cuts each time",
+                &order,
+            ));
+        }
         let order = metis::of_graph(graph).ok()?;
         Some(self.candidate("metis", "METIS", &order))
+    }
+
+    /// By METIS, as soon as someone who knows says that it is worth it; from several separators, as soon as that is known, which may be after
+    /// an order from single ones, that counts no more.
+    fn metis_when_told(&self, graph: &Graph, said: &mpsc::Receiver<Said>) -> Option<Candidate> {
+        if self.begins_metis(graph) {
+            return self.by_metis(graph, false);
+        }
+        let mut found = None;
+        for said in said {
+            if said.is_final && self.takes_several(said.times, graph) && said.is_worth_metis(graph)
+            {
+                return self.by_metis(graph, true);
+            }
+            if found.is_none() && said.is_worth_metis(graph) {
+                found = Some(self.by_metis(graph, false)?);
+            }
+        }
+        found
     }
 
     /// By nested dissection, the second time with another aim, unless it is given up. `told` hears of the first.
@@ -320,20 +366,16 @@ impl<'a, O: Fn(&[u32]) -> Outline + Sync> Field<'a, O> {
         let given_up = &AtomicBool::new(false);
         let is_alone = rayon::current_num_threads() == 1;
         thread::scope(|scope| {
-            let (say, said) = mpsc::channel::<(f64, f64)>();
+            let (say, said) = mpsc::channel();
             // None: it is not worth it, or something panicked, and that goes its own way.
-            let metis = (!is_alone).then(|| {
-                scope.spawn(move || {
-                    let is_worth =
-                        |&(times, surely): &(f64, f64)| Self::is_worth_metis(times, surely, graph);
-                    if !self.begins_metis(graph) {
-                        said.iter().find(is_worth)?;
-                    }
-                    self.by_metis(graph)
-                })
-            });
+            let metis =
+                (!is_alone).then(|| scope.spawn(move || self.metis_when_told(graph, &said)));
+            let not_yet = |times| Said {
+                times,
+                is_final: false,
+            };
             if !known.is_empty() {
-                say.send((self.least_times_metis(&known), SURELY)).ok();
+                say.send(not_yet(self.least_times_metis(&known))).ok();
             }
             let say_too = say.clone();
             let (by_degree, mut all) = rayon::join(
@@ -343,13 +385,14 @@ impl<'a, O: Fn(&[u32]) -> Outline + Sync> Field<'a, O> {
                         given_up.store(true, Ordering::Relaxed);
                     }
                     let times = self.least_times_metis(&known);
-                    say.send((times, 1.0)).ok();
+                    let is_final = true;
+                    say.send(Said { times, is_final }).ok();
                     drop(say);
-                    Ok((known, times))
+                    Ok((known, Said { times, is_final }))
                 },
                 || {
                     self.by_dissection(graph, given_up, |first| {
-                        say_too.send((self.times_metis(first), SURELY)).ok();
+                        say_too.send(not_yet(self.times_metis(first))).ok();
                         drop(say_too);
                     })
                 },
@@ -359,12 +402,13 @@ impl<'a, O: Fn(&[u32]) -> Outline + Sync> Field<'a, O> {
                     .join()
                     .unwrap_or_else(|p| std::panic::resume_unwind(p))
             });
-            let (known, times) = by_degree?;
+            let (known, said) = by_degree?;
             if given_up.load(Ordering::Relaxed) {
                 return Ok(known);
             }
-            if Self::is_worth_metis(times, 1.0, graph) {
-                all.extend(by_metis.unwrap_or_else(|| self.by_metis(graph)));
+            if said.is_worth_metis(graph) {
+                let several = self.takes_several(said.times, graph);
+                all.extend(by_metis.unwrap_or_else(|| self.by_metis(graph, several)));
             }
             all.extend(known);
             Ok(all)
