@@ -166,3 +166,18 @@ fn larger_fronts() {
         check::<num_complex::Complex<f64>>(case);
     }
 }
+
+/// A front may come with fewer rows than its scratch was made for, and so be small where that one was not.
+#[test]
+fn scratch_for_more_rows_is_enough_for_fewer() {
+    for cols in [1, 5, 30, 120, 138, 700] {
+        for nrhs in [0, 3] {
+            let mut before = 0;
+            for m in 1..400 {
+                let now = front_qr_scratch::<f64>(m, cols, nrhs);
+                assert!(now >= before, "{m} x ({cols} + {nrhs}): {now} < {before}");
+                before = now;
+            }
+        }
+    }
+}

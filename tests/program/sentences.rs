@@ -151,8 +151,12 @@ fn real_matrices_get_true_sentences() {
             continue;
         }
         let path = path.to_str().expect("UTF-8");
-        // There the basic x, and so what can be said of it, hangs on the order.
-        let order = if name == "lpi_gran" { "amd" } else { "auto" };
+        // Without a gap the basic x, and so what can be said of it, hangs on the order.
+        let order = match name {
+            "lpi_gran" => "amd",
+            "f855_mat9_T" => "colamd",
+            _ => "auto",
+        };
         let done = solved(path, &["--rank-check", "--ordering", order]);
         let doubt = done["rank_check"]["verdict"] != "confirmed";
         assert_eq!(

@@ -33,13 +33,16 @@ pub fn front_leading<T>(m: usize) -> usize {
     (if lines > 8 { lines | 1 } else { lines }) * line::<T>()
 }
 
-/// Elements of scratch for [`front_qr`] on m x (n + nrhs).
+/// Elements of scratch for [`front_qr`] on m x (n + nrhs), or fewer rows.
 pub fn front_qr_scratch<T: KernelScalar>(m: usize, n: usize, nrhs: usize) -> usize {
-    if is_small::<T>(m, n + nrhs) {
-        return small_scratch::<T>(m, n + nrhs);
+    let cols = n + nrhs;
+    // A front that is just too large to be small may need less than one of fewer rows that is.
+    let small = small_scratch::<T>(m.min(SMALL_BYTES / (cols * size_of::<T>()).max(1)), cols);
+    if is_small::<T>(m, cols) {
+        return small;
     }
     let ib = width(m, n);
-    panel_scratch::<T>(m, ib) + ib * ib + apply_scratch::<T>(m, n + nrhs, ib)
+    small.max(panel_scratch::<T>(m, ib) + ib * ib + apply_scratch::<T>(m, cols, ib))
 }
 
 /// Elements of scratch for an update of [`front_qr_with`] on m x (n + nrhs), or a part of it.

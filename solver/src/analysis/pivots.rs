@@ -47,6 +47,7 @@ pub(crate) fn arrange<'a>(
         }
     }
     let weight = weights(fronts, &owner);
+    let before: Vec<Before> = fronts.iter().map(Before::of).collect();
     fronts
         .par_iter_mut()
         .enumerate()
@@ -58,7 +59,48 @@ pub(crate) fn arrange<'a>(
             };
             choice.arrange(front, &weight, places);
         });
-    restart(fronts, &owner, place, row);
+    // Where rows start later, there may be none for an earlier pivot, and one of zeros more: a row more in the contribution block, or one where there was no parent for it. Such
+    // fronts keep their order; what lies below them has changed, so that in the end all may have to.
+    let mut is_kept = vec![false; fronts.len()];
+    for round in 0.. {
+        restart(fronts, &mut place, &row);
+        let mut is_good = true;
+        for ((front, before), is_kept) in fronts.iter_mut().zip(&before).zip(&mut is_kept) {
+            if front.m == before.m {
+                continue;
+            }
+            is_good = false;
+            *is_kept = true;
+        }
+        if is_good {
+            break;
+        }
+        for ((front, before), is_kept) in fronts.iter_mut().zip(&before).zip(&is_kept) {
+            if *is_kept || round == ROUNDS {
+                front.cols[..before.pivots.len()].copy_from_slice(&before.pivots);
+            }
+        }
+    }
+    let priced = fronts.par_iter_mut().with_min_len(64);
+    priced.for_each(|front| front.cost = cost_of(front));
+}
+
+/// How often fronts that get more rows are given back their order, before all are.
+const ROUNDS: usize = 3;
+
+/// What a front was.
+struct Before {
+    pivots: Vec<u32>,
+    m: u32,
+}
+
+impl Before {
+    fn of(front: &RawFront) -> Self {
+        Before {
+            pivots: front.pivots().to_vec(),
+            m: front.m,
+        }
+    }
 }
 
 /// What a row costs that starts in the middle of `run` columns from `at` on, of `n` in all, but for a factor.
@@ -213,13 +255,13 @@ impl Choice {
     }
 }
 
-/// The fronts again after their pivots have changed places: columns, staircases, tree. `position` is scratch.
+/// Columns and staircases again after pivots have changed places, children before parents. `scratch` is as long as there are columns.
 fn restart<'a>(
     fronts: &mut [RawFront],
-    owner: &[u32],
-    mut position: Vec<u32>,
+    scratch: &mut [u32],
     row: impl Fn(u32) -> &'a [u32] + Sync,
 ) {
+    let position = &mut *scratch;
     let all = fronts.iter().flat_map(|front| front.pivots());
     for (p, &k) in all.enumerate() {
         position[k as usize] = p as u32;
@@ -227,7 +269,6 @@ fn restart<'a>(
     let at = |k: u32| position[k as usize];
     // What each front can be told by itself.
     fronts.par_iter_mut().with_min_len(64).for_each(|front| {
-        front.children.clear();
         front.cols[front.npiv as usize..].sort_unstable_by_key(|&k| at(k));
         front.stair.fill(0);
         let begin = at(front.cols[0]);
@@ -236,7 +277,7 @@ fn restart<'a>(
             front.stair[(first.expect("no empty row") - begin) as usize] += 1;
         }
     });
-    let mut place = vec![0u32; owner.len()];
+    let place = scratch;
     for f in 0..fronts.len() {
         let (before, rest) = fronts.split_at_mut(f);
         let front = &mut rest[0];
@@ -251,17 +292,10 @@ fn restart<'a>(
                 front.stair[place[child.cols[lead as usize] as usize] as usize] += 1
             });
         }
-        let npiv = front.npiv as usize;
-        front.m = staircase(&mut front.stair, npiv);
+        front.m = staircase(&mut front.stair, front.npiv as usize);
         let n = front.cols.len() as u32;
         front.cb_rows = front.m.min(n).saturating_sub(front.npiv);
-        front.parent = (front.cb_rows > 0).then(|| owner[front.cols[npiv] as usize]);
-        if let Some(p) = front.parent {
-            fronts[p as usize].children.push(f as u32);
-        }
     }
-    let priced = fronts.par_iter_mut().with_min_len(64);
-    priced.for_each(|front| front.cost = cost_of(front));
 }
 
 #[cfg(test)]
