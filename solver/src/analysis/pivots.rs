@@ -33,11 +33,14 @@ pub(crate) fn pays(fronts: &[RawFront], entries: usize) -> bool {
 }
 
 /// Orders the pivots of all fronts, children before parents, on `columns` columns; `row(i)` lists those of row i. O(sum of the fronts' columns, and nnz log nnz).
+///
+/// Where rows start later, an earlier pivot may be left without any, and a row of zeros is put in for it: then there is a row more in the contribution block, or the first, for a parent that
+/// does not know its columns. Such fronts keep their order. False if there are still some after a few rounds, since what lies below has changed: then the fronts are of no use.
 pub(crate) fn arrange<'a>(
     fronts: &mut [RawFront],
     columns: usize,
     row: impl Fn(u32) -> &'a [u32] + Sync,
-) {
+) -> bool {
     let mut owner = vec![0u32; columns];
     let mut place = vec![0u32; columns];
     for (f, front) in fronts.iter().enumerate() {
@@ -59,33 +62,28 @@ pub(crate) fn arrange<'a>(
             };
             choice.arrange(front, &weight, places);
         });
-    // Where rows start later, there may be none for an earlier pivot, and one of zeros more: a row more in the contribution block, or one where there was no parent for it. Such
-    // fronts keep their order; what lies below them has changed, so that in the end all may have to.
     let mut is_kept = vec![false; fronts.len()];
-    for round in 0.. {
+    for _ in 0..ROUNDS {
         restart(fronts, &mut place, &row);
-        let mut is_good = true;
+        let mut is_done = true;
         for ((front, before), is_kept) in fronts.iter_mut().zip(&before).zip(&mut is_kept) {
-            if front.m == before.m {
-                continue;
+            if front.m != before.m {
+                (is_done, *is_kept) = (false, true);
             }
-            is_good = false;
-            *is_kept = true;
-        }
-        if is_good {
-            break;
-        }
-        for ((front, before), is_kept) in fronts.iter_mut().zip(&before).zip(&is_kept) {
-            if *is_kept || round == ROUNDS {
+            if *is_kept {
                 front.cols[..before.pivots.len()].copy_from_slice(&before.pivots);
             }
         }
+        if is_done {
+            let priced = fronts.par_iter_mut().with_min_len(64);
+            priced.for_each(|front| front.cost = cost_of(front));
+            return true;
+        }
     }
-    let priced = fronts.par_iter_mut().with_min_len(64);
-    priced.for_each(|front| front.cost = cost_of(front));
+    false
 }
 
-/// How often fronts that get more rows are given back their order, before all are.
+/// How often fronts that get more rows may be given back their order.
 const ROUNDS: usize = 3;
 
 /// What a front was.

@@ -88,8 +88,10 @@ impl Outline {
         let count = self.order.len();
         let columns_of = self.columns_of();
         let mut fronts = self.fronts();
-        if pivots::pays(&fronts, self.columns.len()) {
-            pivots::arrange(&mut fronts, count, columns_of);
+        if pivots::pays(&fronts, self.columns.len())
+            && !pivots::arrange(&mut fronts, count, columns_of)
+        {
+            fronts = self.fronts();
         }
         Structure {
             fronts,
