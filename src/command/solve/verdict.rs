@@ -216,19 +216,21 @@ impl Verdict {
         } else if self.excess <= 1.0 {
             let text = format!("Solved to working precision: {what}, up to rounding.");
             (WORK, text)
-        } else if self.worst.normal_residual <= self.usable {
-            let digits = -self.worst.normal_residual.log10();
+        } else {
             let and = match doubts.as_str() {
                 "" => String::new(),
                 doubts => format!(", and {doubts}"),
             };
-            let text = format!(
-                "Solved, but less well than usual{and}: {what} to {digits:.0} digits only."
-            );
-            (WARN, text)
-        } else {
-            let text = "Not to be trusted: the residual is far above rounding.".to_owned();
-            (BAD, text)
+            if self.worst.normal_residual <= self.usable {
+                let digits = -self.worst.normal_residual.log10();
+                let text = format!(
+                    "Solved, but less well than usual{and}: {what} to {digits:.0} digits only."
+                );
+                (WARN, text)
+            } else {
+                let text = format!("Not to be trusted: the residual is far above rounding{and}.");
+                (BAD, text)
+            }
         }
     }
 }

@@ -56,10 +56,10 @@ const WORTH_ONE: f64 = 0.6;
 /// one. On meshes, where no vertex has many neighbours, it seldom is (decision 0009), and takes longest.
 const WORTH_BOTH: f64 = 4.0;
 const WORTH_BOTH_ON_MESHES: f64 = 12.0;
-/// METIS does not wait for minimum degree where the first dissection is so much above these.
-const SURELY: f64 = 2.0;
 /// Where the factorization would take so many times as long as METIS by minimum degree, METIS chooses each cut from several.
 const WORTH_SEVERAL: f64 = 100.0;
+/// METIS does not wait for minimum degree where the first dissection is so much above these.
+const SURELY: f64 = 2.0;
 /// It waits for nobody either where the graph is that of many rows on few columns and no mesh, if it takes so long that this matters: what fills
 /// in there fills in much, and minimum degree takes long to find it.
 const LONG_METIS_NS: f64 = 1e7;
