@@ -19,7 +19,12 @@ pub enum Op {
 /// Elements of scratch that [`apply`] needs for `kb` reflectors on m x n.
 pub(crate) fn apply_scratch<T>(m: usize, n: usize, kb: usize) -> usize {
     let products = leading::<T>(kb) * 2 * n.next_multiple_of(4);
-    leading::<T>(kb) * (kb + WIDE) + products.max(strips_scratch::<T>(m, kb)) + line::<T>()
+    let strips = if n > FEW {
+        strips_scratch::<T>(m, kb)
+    } else {
+        0
+    };
+    leading::<T>(kb) * (kb + WIDE) + products.max(strips) + line::<T>()
 }
 
 /// Where T is multiplied.

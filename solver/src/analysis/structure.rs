@@ -27,6 +27,8 @@ pub(crate) struct Outline {
     columns: Vec<u32>,
     row: Vec<std::ops::Range<usize>>,
     supernodes: Supernodes,
+    /// Entries of R, of fronts that are not merged.
+    nnz_r: u64,
     /// Flops and time, as far as they can be told without staircases.
     flops: f64,
     time_ns: f64,
@@ -57,20 +59,23 @@ impl Outline {
         let columns_of = |i: u32| columns[row[i as usize].clone()].iter().copied();
         let counts = row_counts(&parent, &by_first, columns_of);
         let start = supernodes::fundamental(&parent, &counts);
+        let start = supernodes::relaxed(&parent, &counts, &start);
         let (flops, time_ns) = estimates(&parent, &counts, &by_first, &start);
         Outline {
             order,
             by_first,
             columns,
             row,
-            supernodes: joined(
-                supernodes::relaxed(&parent, &counts, &start),
-                &parent,
-                &counts,
-            ),
+            nnz_r: counts.iter().map(|&c| u64::from(c)).sum(),
+            supernodes: joined(start, &parent, &counts),
             flops,
             time_ns,
         }
+    }
+
+    /// Entries of R, zeros of merged fronts left out.
+    pub fn nnz_r(&self) -> u64 {
+        self.nnz_r
     }
 
     /// Flops of the fronts, estimated.

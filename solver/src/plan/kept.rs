@@ -429,6 +429,7 @@ mod tests {
                 nb: Some(sizes.1),
                 ib: Some(sizes.2),
                 bh: Some(3),
+                ordering: "nd".to_owned(),
                 ..Options::default()
             };
             let symbolic = analyse(a.pattern(), &options).expect("sizes that fit");

@@ -17,9 +17,11 @@ use treeqr_runtime::DataStore;
 /// Vectors that go through R together, at most: R is read once for them, and they stay in the caches.
 const AT_ONCE: usize = 16;
 
-/// How many of `nrhs` go through R together, so that all blocks are about as wide: each is a thread's.
+/// How many of `nrhs` go through R together, so that all blocks are about as wide: each is a thread's, and no thread is without one that
+/// could have it. No result depends on it.
 fn at_once(nrhs: usize) -> usize {
-    nrhs.div_ceil(nrhs.div_ceil(AT_ONCE).max(1))
+    let blocks = nrhs.div_ceil(AT_ONCE).max(rayon::current_num_threads());
+    nrhs.div_ceil(blocks.min(nrhs).max(1))
 }
 
 impl<T: FactorScalar> Reworked<T> {

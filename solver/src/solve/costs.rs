@@ -17,7 +17,7 @@ const READ_NS: f64 = 0.9;
 const USE_NS: f64 = 0.35;
 /// A worker is worth its thread from here on: to start, bind and join it takes a tenth of a millisecond where nothing else runs,
 /// and some where much does.
-const WORKER_NS: f64 = 5_000_000.0;
+const WORKER_NS: f64 = 2_000_000.0;
 /// A task takes between these, and there are so many for each worker in between.
 const TASK_NS: (f64, f64) = (100_000.0, 5_000_000.0);
 const TASKS_PER_WORKER: f64 = 16.0;

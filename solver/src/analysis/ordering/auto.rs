@@ -1,5 +1,6 @@
 //! `auto`: the candidate with the least predicted time, what the ordering costs included.
 //!
+//! The order in which the columns come costs nothing: it is taken where R then has no more entries than the matrix, and is a candidate everywhere else.
 //! Minimum degree is cheap and often enough. COLAMD comes first, beside the making of the graph of W22' W22; AMD after it where the factorization
 //! that COLAMD leads to would take longer than AMD by far, and in its place where COLAMD has much to look at. Nested dissection takes longer than both. It begins when they are
 //! done and the factorization would take longer still, or when COLAMD has had a head start: then it is given up if it turns out that minimum degree is enough, so that
@@ -11,7 +12,7 @@
 
 use super::dissection::Aim;
 use super::graph::Graph;
-use super::{OrderingInput, amd, colamd, dissection, graph, metis};
+use super::{NATURAL, OrderingInput, amd, colamd, dissection, graph, metis, natural};
 use crate::analysis::structure::{Outline, Structure};
 use crate::error::AnalyseError;
 use rayon::prelude::*;
@@ -43,6 +44,8 @@ const SMALL_GRAPH: f64 = 2.5;
 const TALL: f64 = 3.5;
 /// COLAMD's part of the time of a dissection until that begins beside it.
 const HEAD_START: f64 = 0.125;
+/// R has so many times the entries of W22 at most where the columns stay as they come and nothing else is tried.
+const NO_FILL: f64 = 1.0;
 /// What is shorter is not worth a decision.
 const SHORT_NS: f64 = 2e6;
 /// AMD is tried too where the factorization that COLAMD leads to would take so many times as long as AMD.
@@ -70,6 +73,9 @@ const WORTH_ANOTHER: f64 = 24.0;
 /// Estimates that differ by no more than this factor may be in the wrong order.
 const CLOSE: f64 = 1.2;
 
+/// Why the columns stay as they come.
+const NO_MORE_ENTRIES: &str = "R has no more entries than the matrix";
+
 /// An ordering that was tried.
 struct Candidate {
     name: &'static str,
@@ -84,11 +90,18 @@ pub(crate) fn choose(
 ) -> Result<(Structure, &'static str, String), AnalyseError> {
     let field = Field::new(input, &outline);
     let mut tried = field.candidates()?;
+    let least = least_time(&tried);
+    // What costs nothing is not worth a word unless it is among the best.
+    tried.retain(|c| c.name != NATURAL || c.outline.time_ns() <= CLOSE * least);
     if tried.len() > 1 {
         return Ok(best(tried));
     }
     let only = tried.remove(0);
-    Ok(only.alone("less work than a nested dissection"))
+    let why = match only.name == NATURAL {
+        true if field.is_without_fill(&only) => NO_MORE_ENTRIES,
+        _ => "less work than a nested dissection",
+    };
+    Ok(only.alone(why))
 }
 
 /// The first candidate, by minimum degree: where it is known that no better one matters.
@@ -97,10 +110,21 @@ pub(crate) fn choose_first(
     outline: impl Fn(&[u32]) -> Outline + Sync,
 ) -> Result<(Structure, &'static str, String), AnalyseError> {
     let field = Field::new(input, &outline);
-    let first = match field.start() {
-        Started::Done(candidate) => candidate,
-        Started::Paused(elimination) => field.to_the_end(elimination),
-        Started::Replaced => field.by_amd(&graph::column_intersection(input))?,
+    let natural = field.natural();
+    if field.is_without_fill(&natural) {
+        return Ok(natural.alone(NO_MORE_ENTRIES));
+    }
+    let first = match field.start(&AtomicBool::new(false)) {
+        Started::Done(candidate) => Some(candidate),
+        Started::Paused(elimination) => Some(field.to_the_end(elimination)),
+        Started::Replaced if field.is_worth_amd(&natural) => {
+            Some(field.by_amd(&graph::column_intersection(input))?)
+        }
+        Started::Replaced => None,
+    };
+    let first = match first {
+        Some(first) if first.outline.time_ns() < natural.outline.time_ns() => first,
+        _ => natural,
     };
     Ok(first.alone("no other was tried"))
 }
@@ -203,12 +227,28 @@ impl<'a, O: Fn(&[u32]) -> Outline + Sync> Field<'a, O> {
         candidate.outline.time_ns() / WORKERS > WORTH_AMD * self.amd_ns
     }
 
+    /// By the columns as they come.
+    fn natural(&self) -> Candidate {
+        self.candidate(
+            NATURAL,
+            "the columns as they come",
+            &natural::order_of(self.input),
+        )
+    }
+
+    /// Whether nothing is to be gained by another order than that.
+    fn is_without_fill(&self, natural: &Candidate) -> bool {
+        let outline = &natural.outline;
+        outline.nnz_r() as f64 <= NO_FILL * self.input.cols.nnz() as f64
+            && outline.time_ns() / WORKERS < self.amd_ns
+    }
+
     fn by_amd(&self, graph: &Graph) -> Result<Candidate, AnalyseError> {
         Ok(self.candidate("amd", "AMD", &amd::of_graph(graph)?))
     }
 
-    /// By COLAMD, unless that takes too long.
-    fn start(&self) -> Started<'a> {
+    /// By COLAMD, unless that takes too long. What became of it counts no more when it is given up.
+    fn start(&self, given_up: &AtomicBool) -> Started<'a> {
         if self.is_tall {
             return Started::Replaced;
         }
@@ -218,9 +258,8 @@ impl<'a, O: Fn(&[u32]) -> Outline + Sync> Field<'a, O> {
         };
         let entries = part.max(SHORT_NS) / COLAMD_NS_PER_ENTRY;
         let mut elimination = colamd::Elimination::new(self.input);
-        let never = AtomicBool::new(false);
         if self.is_dense {
-            let order = elimination.until(&never, (BEGUN * entries) as u64);
+            let order = elimination.until(given_up, (BEGUN * entries) as u64);
             let enough = BEGUN_COLUMNS * self.input.cols.ncols() as f64;
             if order.is_none() && (elimination.done() as f64) < enough {
                 return Started::Replaced;
@@ -229,7 +268,7 @@ impl<'a, O: Fn(&[u32]) -> Outline + Sync> Field<'a, O> {
                 return Started::Done(self.candidate("colamd", "COLAMD", &order));
             }
         }
-        match elimination.until(&never, entries as u64) {
+        match elimination.until(given_up, entries as u64) {
             Some(order) => Started::Done(self.candidate("colamd", "COLAMD", &order)),
             None if self.is_dense => Started::Replaced,
             None => Started::Paused(elimination),
@@ -315,34 +354,54 @@ impl<'a, O: Fn(&[u32]) -> Outline + Sync> Field<'a, O> {
         all
     }
 
+    /// Whether a factorization is so short that neither AMD nor a dissection is worth it.
+    fn is_all(&self, candidate: &Candidate) -> bool {
+        self.is_enough(candidate) && !self.is_worth_amd(candidate)
+    }
+
     /// All that count.
     fn candidates(&self) -> Result<Vec<Candidate>, AnalyseError> {
-        // The graph is given up when COLAMD is enough.
-        let given_up = AtomicBool::new(false);
-        let (started, graph) = rayon::join(
+        // COLAMD is given up when the columns stay as they come, the graph when either is enough.
+        let (stays, is_enough) = (AtomicBool::new(false), AtomicBool::new(false));
+        let set = |flag: &AtomicBool, is: bool| flag.fetch_or(is, Ordering::Relaxed);
+        // With one thread COLAMD would come first, in vain.
+        let natural = (rayon::current_num_threads() == 1).then(|| self.natural());
+        if natural.as_ref().is_some_and(|c| self.is_without_fill(c)) {
+            return Ok(natural.into_iter().collect());
+        }
+        let (started, (natural, graph)) = rayon::join(
             || {
-                let started = self.start();
-                let is_all = |c| self.is_enough(c) && !self.is_worth_amd(c);
-                if matches!(&started, Started::Done(c) if is_all(c)) {
-                    given_up.store(true, Ordering::Relaxed);
-                }
+                let started = self.start(&stays);
+                set(
+                    &is_enough,
+                    matches!(&started, Started::Done(c) if self.is_all(c)),
+                );
                 started
             },
-            || graph::unless(&given_up, self.input),
+            || {
+                let natural = natural.unwrap_or_else(|| self.natural());
+                set(&stays, self.is_without_fill(&natural));
+                set(
+                    &is_enough,
+                    self.is_without_fill(&natural) || self.is_all(&natural),
+                );
+                (natural, graph::unless(&is_enough, self.input))
+            },
         );
-        let (mut known, mut paused, mut wants_amd) = (Vec::new(), None, false);
-        match started {
-            Started::Done(candidate) => {
-                wants_amd = self.is_worth_amd(&candidate);
-                known.push(candidate);
-            }
-            Started::Paused(elimination) => paused = Some(elimination),
-            Started::Replaced => wants_amd = true,
+        let (mut known, mut paused) = (vec![natural], None);
+        if stays.into_inner() {
+            return Ok(known);
         }
-        if given_up.into_inner() {
+        match started {
+            Started::Done(candidate) => known.push(candidate),
+            Started::Paused(elimination) => paused = Some(elimination),
+            Started::Replaced => {}
+        }
+        if is_enough.into_inner() {
             return Ok(known);
         }
         let graph = graph.expect("it was not given up");
+        let wants_amd = known.iter().all(|c| self.is_worth_amd(c));
         let by_degree = || match paused {
             Some(elimination) => Ok(Some(self.to_the_end(elimination))),
             None if wants_amd => self.by_amd(&graph).map(Some),
@@ -374,7 +433,8 @@ impl<'a, O: Fn(&[u32]) -> Outline + Sync> Field<'a, O> {
                 times,
                 is_final: false,
             };
-            if !known.is_empty() {
+            // That the columns as they come take long says nothing of other orders.
+            if known.iter().any(|c| c.name != NATURAL) {
                 say.send(not_yet(self.least_times_metis(&known))).ok();
             }
             let say_too = say.clone();
@@ -426,12 +486,14 @@ fn is_mesh(graph: &Graph) -> bool {
     graph.start.windows(2).all(|w| w[1] - w[0] <= MESH)
 }
 
+fn least_time(candidates: &[Candidate]) -> f64 {
+    let times = candidates.iter().map(|c| c.outline.time_ns());
+    times.fold(f64::INFINITY, f64::min)
+}
+
 /// The candidate with the least time.
 fn best(mut candidates: Vec<Candidate>) -> (Structure, &'static str, String) {
-    let least = candidates
-        .iter()
-        .map(|c| c.outline.time_ns())
-        .fold(f64::INFINITY, f64::min);
+    let least = least_time(&candidates);
     let why: Vec<String> = candidates
         .iter()
         .map(|c| format!("{} with {}", about(c.outline.flops()), c.told))
@@ -490,7 +552,7 @@ mod tests {
             rows: &reduced.rows,
         };
         let outline = |order: &[u32]| Outline::new(&reduced, order);
-        let became = match Field::new(&input, &outline).start() {
+        let became = match Field::new(&input, &outline).start(&AtomicBool::new(false)) {
             Started::Done(candidate) => candidate.name,
             Started::Paused(_) => "paused",
             Started::Replaced => "replaced",
@@ -500,17 +562,34 @@ mod tests {
         (became, why)
     }
 
+    /// Rows one after the other, each with six columns.
+    fn by_rows(rows: u32, cols: u32, column: impl Fn(u32, u32) -> u32) -> Csc<f64> {
+        let entries = (0..rows).flat_map(|i| (0..6).map(move |k| (i, k)));
+        let (i, j): (Vec<u32>, Vec<u32>) = entries.map(|(i, k)| (i, column(i, k))).unzip();
+        let ones = vec![1.0; i.len()];
+        Csc::from_triplets(rows as usize, cols as usize, &i, &j, &ones).expect("inside")
+    }
+
     #[test]
-    fn many_rows_on_few_columns_are_for_amd() {
-        // 50 columns meet in far more pairs of entries than there are pairs of columns.
-        let rows = 4000u32;
-        let columns = |i: u32| (0..6).map(move |k| (i * 7 + k * k * 3) % 50);
-        let entries = (0..rows).flat_map(|i| columns(i).map(move |j| (i, j)));
-        let (i, j): (Vec<u32>, Vec<u32>) = entries.unzip();
-        let a = Csc::from_triplets(rows as usize, 50, &i, &j, &vec![1.0; i.len()]).expect("inside");
+    fn many_rows_on_few_columns_are_not_for_colamd() {
+        // 50 columns meet in far more pairs of entries than there are pairs of columns: R is full in any order.
+        let a = by_rows(4000, 50, |i, k| (i * 7 + k * k * 3) % 50);
         let (became, why) = begin(&a);
         assert_eq!(became, "replaced");
-        assert!(why.contains("with AMD: no other was tried"), "{why}");
+        assert!(why.contains("with the columns as they come"), "{why}");
+    }
+
+    #[test]
+    fn a_band_stays_as_it_is() {
+        let band = |i: u32, k: u32| i / 5 + 2 * k;
+        let (_, why) = begin(&by_rows(4000, 811, band));
+        assert!(
+            why.contains("with the columns as they come: R has no more"),
+            "{why}"
+        );
+        // 811 is a prime: the same band in another order, which fills in.
+        let (_, why) = begin(&by_rows(4000, 811, |i, k| band(i, k) * 57 % 811));
+        assert!(why.contains("with COLAMD: no other was tried"), "{why}");
     }
 
     #[test]
