@@ -119,4 +119,7 @@ pub use store::{
 };
 pub use task::{ReadyTask, Task};
 pub use throttle::Limit;
-pub use topology::{BoundThread, Part, PartKind, Platform, ReadAhead, Topology, available_threads};
+pub use topology::{
+    BoundThread, Part, PartKind, Platform, ReadAhead, Topology, available_threads,
+    leave_hwloc_plugins_out,
+};

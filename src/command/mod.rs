@@ -78,6 +78,7 @@ pub fn run() -> ExitCode {
             }
         };
         treeqr::runtime::keep_freed_memory();
+        treeqr::runtime::leave_hwloc_plugins_out();
         if let Err(failure) = log::start() {
             return failure.report();
         }
