@@ -5,6 +5,7 @@ use crate::analysis::dense::update_flops;
 use crate::analysis::groups::Unit;
 use crate::analysis::partition::Tiling;
 use crate::options::Options;
+use crate::plan::Predicted;
 use std::sync::Arc;
 use std::time::Duration;
 use treeqr_matrices::Pattern;
@@ -181,6 +182,7 @@ pub struct Symbolic {
     pub(crate) ordering: &'static str,
     pub(crate) ordering_why: String,
     pub(crate) steps: Vec<(&'static str, Duration)>,
+    pub(crate) predicted: Predicted,
 }
 
 impl Symbolic {

@@ -136,6 +136,7 @@ pub fn analyse(pattern: &Arc<Pattern>, options: &Options) -> Result<Symbolic, An
         ordering: ordered.name,
         ordering_why: ordered.why,
         steps: steps.list,
+        predicted: Default::default(),
     })
 }
 

@@ -143,6 +143,7 @@ impl Stored for Symbolic {
             ordering: ordering(from)?,
             ordering_why: Stored::get(from)?,
             steps: Vec::new(),
+            predicted: Default::default(),
         };
         match is_consistent(&symbolic) {
             true => Ok(symbolic),

@@ -170,7 +170,7 @@ pub(super) fn factorize_in<T: FactorScalar, O: Observer>(
         Some(layout) => Plan::with_layout(symbolic, shape, layout),
         None => Plan::new(symbolic, shape),
     };
-    let prediction = plan.predict();
+    let prediction = symbolic.predict_plan(&plan);
     check_tasks(&prediction)?;
     let workers = options.run.threads;
     let streams = options.run.accelerators.iter().map(|a| a.streams);

@@ -25,7 +25,7 @@ use crate::analysis::partition::Tiling;
 use crate::symbolic::{Front, Symbolic};
 pub use geometry::{GraphTask, TaskGeometry, TaskGraph};
 pub use predict::Prediction;
-pub(crate) use predict::{bottom_levels, model_ns};
+pub(crate) use predict::{Predicted, bottom_levels, model_ns};
 pub use scratch::CODELETS;
 pub(crate) use scratch::ScratchSize;
 use std::sync::Arc;

@@ -7,6 +7,7 @@ use super::kept::Stage;
 use super::{Plan, RunShape, codelet};
 use crate::analysis::groups::Unit;
 use crate::symbolic::Symbolic;
+use std::sync::{Mutex, PoisonError};
 use treeqr_runtime::{Access, TaskSpec};
 
 /// What a factorization will do.
@@ -53,10 +54,38 @@ impl Prediction {
     }
 }
 
+/// The last prediction of an analysis: a run of that shape is planned, watched and checked against it.
+#[derive(Debug, Default)]
+pub(crate) struct Predicted(Mutex<Option<(RunShape, Prediction)>>);
+
+impl Clone for Predicted {
+    /// Without it: the copy may be changed.
+    fn clone(&self) -> Self {
+        Predicted::default()
+    }
+}
+
 impl Symbolic {
-    /// What a factorization of this shape will do. O(tasks).
+    /// What a factorization of this shape will do. O(tasks) the first time.
     pub fn predict(&self, shape: RunShape) -> Prediction {
-        Plan::new(self, shape).predict()
+        self.predicted(shape, || Plan::new(self, shape).predict())
+    }
+
+    /// The same for a plan that is there.
+    pub(crate) fn predict_plan(&self, plan: &Plan<'_>) -> Prediction {
+        self.predicted(plan.shape, || plan.predict())
+    }
+
+    fn predicted(&self, shape: RunShape, predict: impl FnOnce() -> Prediction) -> Prediction {
+        let mut last = self
+            .predicted
+            .0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        match &*last {
+            Some((of, prediction)) if *of == shape => prediction.clone(),
+            _ => last.insert((shape, predict())).1.clone(),
+        }
     }
 }
 

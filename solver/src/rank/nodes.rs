@@ -7,6 +7,8 @@ use crate::numeric::{FactorScalar, Factors, RBlock};
 use crate::plan::Plan;
 use crate::solve::{solve_front, solve_front_adjoint};
 use crate::symbolic::Front;
+use rayon::prelude::*;
+use std::ops::Range;
 use treeqr_matrices::{RealScalar, Scalar};
 
 /// The nodes of some factors.
@@ -235,19 +237,28 @@ impl<'a, T: FactorScalar> Nodes<'a, T> {
         }
     }
 
-    /// Looks at the diagonal. O(n).
+    /// Looks at the diagonal, on all threads: each entry is a cache line of its own. O(n).
     ///
     /// # Errors
     /// [`SolveError::Overflow`] where it is not finite.
     pub fn scan(&self, tolerance: f64) -> Result<Scan, SolveError> {
-        let mut out = Scan {
-            suspects: Vec::new(),
-            first: None,
-            smallest_pivot: f64::INFINITY,
-            doubtful: 0,
-        };
+        let even = self.len().div_ceil(4 * rayon::current_num_threads());
+        let size = even.max(NODES_AT_ONCE);
+        let starts: Vec<usize> = (0..self.len()).step_by(size).collect();
+        let of = |start: usize| self.scan_of(start..(start + size).min(self.len()), tolerance);
+        let parts: Vec<Result<Scan, u32>> = starts.into_par_iter().map(of).collect();
+        let mut out = Scan::default();
+        for part in parts {
+            out.append(part.map_err(|column| self.overflow(column))?);
+        }
+        Ok(out)
+    }
+
+    /// Of some nodes; the first column where it is not finite.
+    fn scan_of(&self, nodes: Range<usize>, tolerance: f64) -> Result<Scan, u32> {
+        let mut out = Scan::default();
         let mut bad = None;
-        for node in 0..self.len() {
+        for node in nodes {
             let first = self.first(node) as usize;
             let mut suspect = false;
             self.for_each_diagonal(node, |j, value| {
@@ -265,10 +276,7 @@ impl<'a, T: FactorScalar> Nodes<'a, T> {
                 out.suspects.push(node as u32);
             }
         }
-        match bad {
-            Some(column) => Err(self.overflow(column)),
-            None => Ok(out),
-        }
+        bad.map_or(Ok(out), Err)
     }
 
     /// Takes the pivots of a node that stands as it is into `counts`.
@@ -290,7 +298,30 @@ impl<'a, T: FactorScalar> Nodes<'a, T> {
     }
 }
 
+/// Fewer nodes are not worth another thread.
+const NODES_AT_ONCE: usize = 64;
+
+impl Default for Scan {
+    /// Of no pivot.
+    fn default() -> Self {
+        Scan {
+            suspects: Vec::new(),
+            first: None,
+            smallest_pivot: f64::INFINITY,
+            doubtful: 0,
+        }
+    }
+}
+
 impl Scan {
+    /// That of nodes after these.
+    fn append(&mut self, mut after: Scan) {
+        self.suspects.append(&mut after.suspects);
+        self.first = self.first.or(after.first);
+        self.smallest_pivot = self.smallest_pivot.min(after.smallest_pivot);
+        self.doubtful += after.doubtful;
+    }
+
     /// One more live pivot.
     pub fn count(&mut self, pivot: f64, tolerance: f64) {
         self.smallest_pivot = self.smallest_pivot.min(pivot);

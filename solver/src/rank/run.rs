@@ -173,12 +173,7 @@ fn finish<T: FactorScalar>(
     let mut head = vec![T::zero(); n * nrhs];
     let mut dead = Vec::new();
     let mut dropped2 = 0.0;
-    let mut counts = Scan {
-        suspects: Vec::new(),
-        first: None,
-        smallest_pivot: f64::INFINITY,
-        doubtful: 0,
-    };
+    let mut counts = Scan::default();
     for (node, reworked) in reworked.iter().enumerate() {
         let first = nodes.first(node) as usize;
         let Some(done) = reworked else {
