@@ -191,7 +191,9 @@ fn fronts_hold_every_row_once_and_map_into_their_parents() {
     for seed in 1..400 {
         let (m, n) = (4 + seed as usize % 50, 2 + (seed as usize * 3) % 41);
         let cols = pattern(seed, m, n, (seed as usize * 11) % 120);
-        for ordering in ["natural", "colamd", "amd", "nd", "metis", "metis4", "auto"] {
+        for ordering in [
+            "natural", "twisted", "colamd", "amd", "nd", "metis", "metis4", "auto",
+        ] {
             let options = Options {
                 ordering: ordering.into(),
                 threads: 1 + seed as usize % 3,

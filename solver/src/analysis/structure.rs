@@ -29,9 +29,17 @@ pub(crate) struct Outline {
     supernodes: Supernodes,
     /// Entries of R, of fronts that are not merged.
     nnz_r: u64,
-    /// Flops and time, as far as they can be told without staircases.
+    estimate: Estimate,
+}
+
+/// What fronts will take, as far as it can be told without staircases.
+#[derive(Clone, Copy, Debug, Default)]
+struct Estimate {
     flops: f64,
+    /// Of all fronts, one after the other.
     time_ns: f64,
+    /// Of those on the longest path from a leaf to a root.
+    path_ns: f64,
 }
 
 impl Outline {
@@ -60,7 +68,7 @@ impl Outline {
         let counts = row_counts(&parent, &by_first, columns_of);
         let start = supernodes::fundamental(&parent, &counts);
         let start = supernodes::relaxed(&parent, &counts, &start);
-        let (flops, time_ns) = estimates(&parent, &counts, &by_first, &start);
+        let estimate = estimate(&parent, &counts, &by_first, &start);
         Outline {
             order,
             by_first,
@@ -68,8 +76,7 @@ impl Outline {
             row,
             nnz_r: counts.iter().map(|&c| u64::from(c)).sum(),
             supernodes: joined(start, &parent, &counts),
-            flops,
-            time_ns,
+            estimate,
         }
     }
 
@@ -80,12 +87,17 @@ impl Outline {
 
     /// Flops of the fronts, estimated.
     pub fn flops(&self) -> f64 {
-        self.flops
+        self.estimate.flops
     }
 
     /// Time of the fronts one after the other by the model of the amalgamation, in ns, estimated.
     pub fn time_ns(&self) -> f64 {
-        self.time_ns
+        self.estimate.time_ns
+    }
+
+    /// That of the fronts on the longest path, in ns: with any number of workers it takes no less as long as no front is cut.
+    pub fn path_ns(&self) -> f64 {
+        self.estimate.path_ns
     }
 
     /// The fronts, each with its pivots in an order that keeps its staircase low, where that pays.
@@ -142,17 +154,17 @@ fn joined(start: Vec<u32>, parent: &[u32], counts: &[u32]) -> Supernodes {
     }
 }
 
-/// Flops and time of the supernodes as fronts whose rows start at evenly spread columns: those of W within the pivots, those of a
+/// The supernodes as fronts whose rows start at evenly spread columns: those of W within the pivots, those of a
 /// contribution block, which is a trapezoid, over as much of the front as they take of its own columns.
-fn estimates(parent: &[u32], counts: &[u32], by_first: &RowsByFirst, start: &[u32]) -> (f64, f64) {
-    // Rows that arrive from children, and those times the part of the columns that they start in.
-    let mut arriving = vec![(0.0f64, 0.0f64); parent.len()];
-    let (mut flops, mut time_ns) = (0.0, 0.0);
+fn estimate(parent: &[u32], counts: &[u32], by_first: &RowsByFirst, start: &[u32]) -> Estimate {
+    // Rows that arrive from children, and those times the part of the columns that they start in; the longest path below.
+    let mut arriving = vec![(0.0f64, 0.0f64, 0.0f64); parent.len()];
+    let mut out = Estimate::default();
     for bounds in start.windows(2) {
         let (begin, end) = (bounds[0] as usize, bounds[1] as usize);
         let npiv = (end - begin) as f64;
         let own = (by_first.start[end] - by_first.start[begin]) as f64;
-        let (children, spread) = arriving[begin];
+        let (children, spread, below) = arriving[begin];
         let m = (own + children).max(npiv);
         let n = f64::from(counts[begin]);
         let k = m.min(n);
@@ -173,15 +185,19 @@ fn estimates(parent: &[u32], counts: &[u32], by_first: &RowsByFirst, start: &[u3
         let entries = entries * k / points + m * (n - k);
         let (cb_rows, cb_cols) = ((k - npiv).max(0.0), n - npiv);
         let copied = cb_rows * (cb_cols - 0.5 * cb_rows);
-        flops += front;
-        time_ns += amalgamate::model_ns(front, k, entries, copied);
+        let front_ns = amalgamate::model_ns(front, k, entries, copied);
+        let path = below + front_ns;
+        out.flops += front;
+        out.time_ns += front_ns;
+        out.path_ns = out.path_ns.max(path);
         if cb_rows > 0.0 && parent[end - 1] != NONE {
             let to = &mut arriving[parent[end - 1] as usize];
             to.0 += cb_rows;
             to.1 += cb_rows * cb_rows / cb_cols;
+            to.2 = to.2.max(path);
         }
     }
-    (flops, time_ns)
+    out
 }
 
 /// What one column order leads to.

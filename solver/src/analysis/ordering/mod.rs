@@ -40,6 +40,9 @@ pub const AUTO: &str = "auto";
 /// The name of the one that leaves the columns as they come.
 pub(crate) const NATURAL: &str = "natural";
 
+/// The name of the one that begins at both ends.
+const TWISTED: &str = "twisted";
+
 /// Every ordering that can be asked for by name, besides [`AUTO`].
 pub const ORDERINGS: &[OrderingEntry] = &[
     OrderingEntry {
@@ -71,6 +74,11 @@ pub const ORDERINGS: &[OrderingEntry] = &[
         name: NATURAL,
         about: "the columns as they come",
         compute: natural::order,
+    },
+    OrderingEntry {
+        name: TWISTED,
+        about: "the columns as they come, from both ends to the middle: two chains for a band",
+        compute: natural::twisted,
     },
 ];
 
