@@ -5,7 +5,7 @@
 
 /// hwloc looks for plug-ins here.
 const PATH: &str = "HWLOC_PLUGINS_PATH";
-/// A folder that is always empty.
+/// A folder that is empty, where there is one.
 const NOWHERE: &str = "/var/empty";
 
 /// Keeps hwloc from loading plug-ins, unless the environment says where they are: some milliseconds on a second thread, which make reading a file

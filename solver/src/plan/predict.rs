@@ -77,15 +77,19 @@ impl Symbolic {
     }
 
     fn predicted(&self, shape: RunShape, predict: impl FnOnce() -> Prediction) -> Prediction {
-        let mut last = self
-            .predicted
-            .0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        match &*last {
-            Some((of, prediction)) if *of == shape => prediction.clone(),
-            _ => last.insert((shape, predict())).1.clone(),
+        let last = || {
+            self.predicted
+                .0
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+        };
+        if let Some((_, prediction)) = last().as_ref().filter(|(of, _)| *of == shape) {
+            return prediction.clone();
         }
+        // Nobody waits for it: of two threads that come here at the same time one works in vain.
+        let prediction = predict();
+        *last() = Some((shape, prediction.clone()));
+        prediction
     }
 }
 

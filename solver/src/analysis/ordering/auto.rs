@@ -238,7 +238,7 @@ impl<'a, O: Fn(&[u32]) -> Outline + Sync> Field<'a, O> {
         self.candidate(
             NATURAL,
             "the columns as they come",
-            &natural::order_of(self.input),
+            &natural::order(self.input),
         )
     }
 
@@ -251,7 +251,7 @@ impl<'a, O: Fn(&[u32]) -> Outline + Sync> Field<'a, O> {
         let twisted = self.candidate(
             TWISTED,
             "the columns as they come, from both ends",
-            &natural::twisted_of(self.input),
+            &natural::twisted(self.input),
         );
         let is_shorter = twisted.outline.path_ns() < SHORTER * outline.path_ns();
         match is_shorter && twisted.outline.time_ns() < NO_MORE_WORK * outline.time_ns() {
@@ -601,6 +601,17 @@ mod tests {
         let (became, why) = begin(&a);
         assert_eq!(became, "replaced");
         assert!(why.contains("with the columns as they come"), "{why}");
+    }
+
+    #[test]
+    fn many_rows_whose_graph_is_small_are_for_amd() {
+        // All rows have the first column, which as the first pivot makes all others meet.
+        let a = by_rows(4000, 400, |i, k| {
+            [0, 1 + i / 11, 2 + i / 11][k as usize % 3]
+        });
+        let (became, why) = begin(&a);
+        assert_eq!(became, "replaced");
+        assert!(why.contains("with AMD: no dissection was tried"), "{why}");
     }
 
     #[test]

@@ -73,12 +73,12 @@ pub const ORDERINGS: &[OrderingEntry] = &[
     OrderingEntry {
         name: NATURAL,
         about: "the columns as they come",
-        compute: natural::order,
+        compute: |input| Ok(natural::order(input)),
     },
     OrderingEntry {
         name: TWISTED,
         about: "the columns as they come, from both ends to the middle: two chains for a band",
-        compute: natural::twisted,
+        compute: |input| Ok(natural::twisted(input)),
     },
 ];
 
