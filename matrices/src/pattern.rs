@@ -140,33 +140,42 @@ impl Pattern {
 
     /// The transposed pattern, and for each of its entries the position of that entry in `self`. O(nnz + m + n).
     pub fn transpose(&self) -> (Pattern, Vec<usize>) {
-        let mut colptr = vec![0usize; self.nrows + 1];
-        for &i in &self.rowidx {
-            colptr[i as usize + 1] += 1;
-        }
-        for i in 0..self.nrows {
-            colptr[i + 1] += colptr[i];
-        }
-        let mut next = colptr.clone();
-        let mut rowidx = vec![0u32; self.nnz()];
         let mut from = vec![0usize; self.nnz()];
+        let transposed = self.transpose_telling(|slot, p| from[slot] = p);
+        (transposed, from)
+    }
+
+    /// The transposed pattern alone. O(nnz + m + n).
+    pub fn transposed(&self) -> Pattern {
+        self.transpose_telling(|_, _| {})
+    }
+
+    /// The transposed pattern; `tell` is told of each of its entries where that was in `self`.
+    fn transpose_telling(&self, mut tell: impl FnMut(usize, usize)) -> Pattern {
+        // The start of column i lies at i + 1 as long as entries are put in, and moves on with each of them, to that of i + 1.
+        let mut colptr = vec![0usize; self.nrows + 2];
+        for &i in &self.rowidx {
+            colptr[i as usize + 2] += 1;
+        }
+        for i in 2..colptr.len() {
+            colptr[i] += colptr[i - 1];
+        }
+        let mut rowidx = vec![0u32; self.nnz()];
         for j in 0..self.ncols {
             for p in self.colptr[j]..self.colptr[j + 1] {
-                let slot = &mut next[self.rowidx[p] as usize];
+                let slot = &mut colptr[self.rowidx[p] as usize + 1];
                 rowidx[*slot] = j as u32;
-                from[*slot] = p;
+                tell(*slot, p);
                 *slot += 1;
             }
         }
-        (
-            Pattern {
-                nrows: self.ncols,
-                ncols: self.nrows,
-                colptr,
-                rowidx,
-            },
-            from,
-        )
+        colptr.pop();
+        Pattern {
+            nrows: self.ncols,
+            ncols: self.nrows,
+            colptr,
+            rowidx,
+        }
     }
 }
 

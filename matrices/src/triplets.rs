@@ -37,10 +37,11 @@ impl<T: Scalar> Csc<T> {
         values: &[T],
     ) -> Result<Self, SparseError> {
         check(nrows, ncols, rows, cols, values)?;
-        if !is_sorted(rows, cols) {
-            return Ok(scatter(nrows, ncols, rows, cols, values));
+        let parts = [(rows, cols, values)];
+        if !is_sorted(&parts) {
+            return Ok(Scattered::new(ncols, &parts).columns(nrows));
         }
-        let colptr = column_starts(ncols, cols);
+        let colptr = column_starts(ncols, &parts);
         Ok(assemble(
             nrows,
             ncols,
@@ -62,13 +63,68 @@ impl<T: Scalar> Csc<T> {
         values: Vec<T>,
     ) -> Result<Self, SparseError> {
         check(nrows, ncols, &rows, &cols, &values)?;
-        if !is_sorted(&rows, &cols) {
-            return Ok(scatter(nrows, ncols, &rows, &cols, &values));
-        }
-        let colptr = column_starts(ncols, &cols);
-        drop(cols);
-        Ok(assemble(nrows, ncols, colptr, rows, values))
+        let all = Triplets { rows, cols, values };
+        Ok(Self::from_parts(nrows, ncols, vec![all]))
     }
+
+    /// From triplets within the matrix, in parts that lie one behind the other.
+    pub(crate) fn from_parts(nrows: usize, ncols: usize, parts: Vec<Triplets<T>>) -> Self {
+        let views: Vec<View<'_, T>> = parts.iter().map(Triplets::view).collect();
+        if !is_sorted(&views) {
+            let scattered = Scattered::new(ncols, &views);
+            drop(parts);
+            return scattered.columns(nrows);
+        }
+        let colptr = column_starts(ncols, &views);
+        let (rows, values) = joined(parts);
+        assemble(nrows, ncols, colptr, rows, values)
+    }
+}
+
+/// Entries in the order in which they came.
+pub(crate) struct Triplets<T> {
+    rows: Vec<u32>,
+    cols: Vec<u32>,
+    values: Vec<T>,
+}
+
+/// Rows, columns and values of triplets.
+type View<'a, T> = (&'a [u32], &'a [u32], &'a [T]);
+
+impl<T: Copy> Triplets<T> {
+    pub fn with_capacity(entries: usize) -> Self {
+        Self {
+            rows: Vec::with_capacity(entries),
+            cols: Vec::with_capacity(entries),
+            values: Vec::with_capacity(entries),
+        }
+    }
+
+    #[inline(always)]
+    pub fn push(&mut self, i: u32, j: u32, value: T) {
+        self.rows.push(i);
+        self.cols.push(j);
+        self.values.push(value);
+    }
+
+    pub fn view(&self) -> View<'_, T> {
+        (&self.rows, &self.cols, &self.values)
+    }
+}
+
+/// Rows and values of all parts.
+fn joined<T: Copy>(mut parts: Vec<Triplets<T>>) -> (Vec<u32>, Vec<T>) {
+    if parts.len() == 1 {
+        let only = parts.remove(0);
+        return (only.rows, only.values);
+    }
+    let count = parts.iter().map(|part| part.values.len()).sum();
+    let (mut rows, mut values) = (Vec::with_capacity(count), Vec::with_capacity(count));
+    for part in parts {
+        rows.extend_from_slice(&part.rows);
+        values.extend_from_slice(&part.values);
+    }
+    (rows, values)
 }
 
 fn check<T>(
@@ -102,15 +158,22 @@ fn check<T>(
 }
 
 /// True when the entries come by column and then by row, each position once.
-fn is_sorted(rows: &[u32], cols: &[u32]) -> bool {
-    let key = |p: usize| (u64::from(cols[p]) << 32) | u64::from(rows[p]);
-    (1..rows.len()).all(|p| key(p - 1) < key(p))
+fn is_sorted<T>(parts: &[View<'_, T>]) -> bool {
+    let mut after = 0;
+    parts.iter().all(|(rows, cols, _)| {
+        rows.iter().zip(*cols).all(|(&i, &j)| {
+            let key = (u64::from(j) << 32) | u64::from(i);
+            let is_later = key >= after;
+            after = key + 1;
+            is_later
+        })
+    })
 }
 
 /// Where every column begins once the entries are in order of their columns.
-fn column_starts(ncols: usize, cols: &[u32]) -> Vec<usize> {
+fn column_starts<T>(ncols: usize, parts: &[View<'_, T>]) -> Vec<usize> {
     let mut colptr = vec![0usize; ncols + 1];
-    for &j in cols {
+    for &j in parts.iter().flat_map(|part| part.1) {
         colptr[j as usize + 1] += 1;
     }
     for j in 0..ncols {
@@ -149,64 +212,75 @@ struct Bucket<'a, T> {
     values: &'a mut [T],
 }
 
-/// Two stable passes: into buckets of neighbouring columns that fit the cache, and within each bucket, in parallel, into
-/// columns that are then sorted by row. Duplicates are summed last.
-fn scatter<T: Scalar>(
-    nrows: usize,
+/// Triplets in buckets of neighbouring columns: the first of two stable passes.
+struct Scattered<T> {
     ncols: usize,
-    rows: &[u32],
-    cols: &[u32],
-    values: &[T],
-) -> Csc<T> {
-    // A bucket holds 2^shift columns.
-    let wanted = (rows.len() / BUCKET).clamp(1, MAX_BUCKETS);
-    let shift = (0..).find(|s| ncols >> s < wanted).unwrap_or(0);
-    let starts = bucket_starts(ncols, cols, shift);
-    let mut triplets = vec![(0u32, 0u32, T::zero()); rows.len()];
-    let mut next = starts.clone();
-    for ((&i, &j), &v) in rows.iter().zip(cols).zip(values) {
-        let slot = &mut next[j as usize >> shift];
-        triplets[*slot] = (i, j, v);
-        *slot += 1;
-    }
-
-    let mut colptr = vec![0usize; ncols + 1];
-    let mut rowidx = vec![0u32; rows.len()];
-    let mut sorted = vec![T::zero(); rows.len()];
-    let mut buckets = Vec::with_capacity(starts.len());
-    let (mut rows_left, mut values_left) = (&mut rowidx[..], &mut sorted[..]);
-    for (ends, bounds) in colptr[1..].chunks_mut(1 << shift).zip(starts.windows(2)) {
-        let (rows, values);
-        (rows, rows_left) = rows_left.split_at_mut(bounds[1] - bounds[0]);
-        (values, values_left) = values_left.split_at_mut(bounds[1] - bounds[0]);
-        buckets.push(Bucket {
-            triplets: &triplets[bounds[0]..bounds[1]],
-            base: bounds[0],
-            ends,
-            rows,
-            values,
-        });
-    }
-    let repeated = buckets
-        .into_par_iter()
-        .map(|b| sort_bucket(b, shift))
-        .reduce(|| false, |a, b| a | b);
-    if repeated {
-        sum_duplicates(&mut colptr, &mut rowidx, &mut sorted);
-    }
-    assemble(nrows, ncols, colptr, rowidx, sorted)
+    /// A bucket holds 2^shift columns.
+    shift: u32,
+    /// Where every bucket begins, and the end of the last one.
+    starts: Vec<usize>,
+    triplets: Vec<Triplet<T>>,
 }
 
-/// Where every bucket of 2^shift columns begins, and the end of the last one.
-fn bucket_starts(ncols: usize, cols: &[u32], shift: u32) -> Vec<usize> {
-    let mut starts = vec![0usize; ncols.div_ceil(1 << shift) + 1];
-    for &j in cols {
-        starts[(j as usize >> shift) + 1] += 1;
+impl<T: Scalar> Scattered<T> {
+    fn new(ncols: usize, parts: &[View<'_, T>]) -> Self {
+        let count: usize = parts.iter().map(|part| part.2.len()).sum();
+        let wanted = (count / BUCKET).clamp(1, MAX_BUCKETS);
+        let shift = (0..).find(|s| ncols >> s < wanted).unwrap_or(0);
+        let mut starts = vec![0usize; ncols.div_ceil(1 << shift) + 1];
+        for &j in parts.iter().flat_map(|part| part.1) {
+            starts[(j as usize >> shift) + 1] += 1;
+        }
+        for b in 1..starts.len() {
+            starts[b] += starts[b - 1];
+        }
+        let mut triplets = vec![(0u32, 0u32, T::zero()); count];
+        let mut next = starts.clone();
+        for (rows, cols, values) in parts {
+            for ((&i, &j), &v) in rows.iter().zip(*cols).zip(*values) {
+                let slot = &mut next[j as usize >> shift];
+                triplets[*slot] = (i, j, v);
+                *slot += 1;
+            }
+        }
+        Scattered {
+            ncols,
+            shift,
+            starts,
+            triplets,
+        }
     }
-    for b in 1..starts.len() {
-        starts[b] += starts[b - 1];
+
+    /// The second pass: within each bucket, in parallel, into columns that are then sorted by row. Duplicates are summed last.
+    fn columns(self, nrows: usize) -> Csc<T> {
+        let (ncols, shift, count) = (self.ncols, self.shift, self.triplets.len());
+        let mut colptr = vec![0usize; ncols + 1];
+        let mut rowidx = vec![0u32; count];
+        let mut sorted = vec![T::zero(); count];
+        let mut buckets = Vec::with_capacity(self.starts.len());
+        let (mut rows_left, mut values_left) = (&mut rowidx[..], &mut sorted[..]);
+        let columns = colptr[1..].chunks_mut(1 << shift);
+        for (ends, bounds) in columns.zip(self.starts.windows(2)) {
+            let (rows, values);
+            (rows, rows_left) = rows_left.split_at_mut(bounds[1] - bounds[0]);
+            (values, values_left) = values_left.split_at_mut(bounds[1] - bounds[0]);
+            buckets.push(Bucket {
+                triplets: &self.triplets[bounds[0]..bounds[1]],
+                base: bounds[0],
+                ends,
+                rows,
+                values,
+            });
+        }
+        let repeated = buckets
+            .into_par_iter()
+            .map(|b| sort_bucket(b, shift))
+            .reduce(|| false, |a, b| a | b);
+        if repeated {
+            sum_duplicates(&mut colptr, &mut rowidx, &mut sorted);
+        }
+        assemble(nrows, ncols, colptr, rowidx, sorted)
     }
-    starts
 }
 
 /// Puts the entries of a bucket in order of columns and rows; true when a place occurs twice.
@@ -289,4 +363,44 @@ fn sum_duplicates<T: Scalar>(colptr: &mut [usize], rows: &mut Vec<u32>, values: 
     }
     rows.truncate(kept);
     values.truncate(kept);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What parts that end at `cuts` give.
+    fn in_parts(triplets: &[(u32, u32, f64)], cuts: &[usize]) -> Csc<f64> {
+        let mut begin = 0;
+        let ends = cuts.iter().copied().chain([triplets.len()]);
+        let parts = ends.map(|end| {
+            let mut part = Triplets::with_capacity(0);
+            for &(i, j, v) in &triplets[begin..end] {
+                part.push(i, j, v);
+            }
+            begin = end;
+            part
+        });
+        Csc::from_parts(40, 40, parts.collect())
+    }
+
+    #[test]
+    fn where_parts_end_makes_no_difference() {
+        let mut triplets: Vec<(u32, u32, f64)> = (0..120)
+            .map(|k| (k * 7 % 40, k / 3, f64::from(k)))
+            .collect();
+        triplets.sort_by_key(|t| (t.1, t.0));
+        let sorted = in_parts(&triplets, &[]);
+        assert_eq!(in_parts(&triplets, &[0, 17, 17, 60]), sorted);
+        // Each part is in order, all of them are not: a place comes again at the beginning of the next.
+        let (i, j, v) = triplets[16];
+        triplets.insert(17, (i, j, 0.5));
+        let twice = in_parts(&triplets, &[17, 60]);
+        assert_eq!(twice.pattern(), sorted.pattern());
+        let p = twice.values().iter().position(|&x| x == v + 0.5);
+        assert!(p.is_some() && in_parts(&triplets, &[]) == twice);
+        let (back, front) = (triplets.split_off(60), triplets);
+        let shuffled = [back, front].concat();
+        assert_eq!(in_parts(&shuffled, &[61]), twice);
+    }
 }

@@ -46,7 +46,7 @@ impl Default for Options {
             ordering: "auto".to_owned(),
             given_order: None,
             dense_rows: DenseRows::Auto,
-            threads: std::thread::available_parallelism().map_or(1, usize::from),
+            threads: treeqr_runtime::available_threads(),
             mb: None,
             nb: None,
             ib: None,

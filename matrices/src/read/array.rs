@@ -19,7 +19,15 @@ pub(super) fn dense<T: Scalar>(text: &[u8], header: &Header) -> Parsed<Dense<T>>
         out.push(value(cursor, &h)?);
         cursor.end_line()
     };
-    let values = parse_lines(text, h.body, Some(h.entries), |b| b == b'%', parse)?.concat();
+    let values = parse_lines(
+        text,
+        h.body,
+        Some(h.entries),
+        |b| b == b'%',
+        |_| Vec::new(),
+        parse,
+    )?
+    .concat();
     let values = match h.symmetry {
         Symmetry::General => values,
         _ => expand(&values, header).or_else(|(entry, kind)| {
@@ -54,7 +62,7 @@ pub(super) fn list<T: Scalar>(text: &[u8]) -> Parsed<Dense<T>> {
         cursor.end_line()
     };
     let is_comment = |b| matches!(b, b'%' | b'#');
-    let values = parse_lines(text, 0, None, is_comment, parse)?.concat();
+    let values = parse_lines(text, 0, None, is_comment, |_| Vec::new(), parse)?.concat();
     Ok(Dense::from_vector(values))
 }
 

@@ -13,44 +13,18 @@ use super::lines::{parse_lines, value};
 use crate::dense::Dense;
 use crate::scalar::Scalar;
 use crate::sparse::Csc;
+use crate::triplets::Triplets;
 
-/// Triplets from 0, mirror images included.
-struct Triplets<T> {
-    rows: Vec<u32>,
-    cols: Vec<u32>,
-    values: Vec<T>,
-}
-
-impl<T> Default for Triplets<T> {
-    fn default() -> Self {
-        Self {
-            rows: Vec::new(),
-            cols: Vec::new(),
-            values: Vec::new(),
-        }
-    }
-}
-
-impl<T> Triplets<T> {
-    #[inline(always)]
-    fn push(&mut self, i: u32, j: u32, value: T) {
-        self.rows.push(i);
-        self.cols.push(j);
-        self.values.push(value);
-    }
-}
+/// Bytes of the shortest line: two indices, and the ends of both.
+const SHORTEST: usize = 4;
+/// One in so many entries has room beyond what the average says.
+const SPARE: usize = 32;
 
 /// The entries of a coordinate file in compressed columns, duplicates summed.
 pub(super) fn sparse<T: Scalar>(text: &[u8], header: &Header) -> Parsed<Csc<T>> {
-    let mut pieces = triplets::<T>(text, header)?;
-    let all = match pieces.len() {
-        1 => pieces.remove(0),
-        _ => concatenate(pieces),
-    };
-    let count = all.values.len();
-    let Triplets { rows, cols, values } = all;
-    let matrix = Csc::from_owned_triplets(header.nrows, header.ncols, rows, cols, values)
-        .expect("the parser checked every index");
+    let pieces = triplets::<T>(text, header)?;
+    let count = pieces.iter().map(|piece| piece.view().2.len()).sum();
+    let matrix = Csc::from_parts(header.nrows, header.ncols, pieces);
     if matrix.nnz() < count
         && let Some((row, col)) = matrix.first_non_finite()
     {
@@ -75,7 +49,8 @@ pub(super) fn dense<T: Scalar>(text: &[u8], header: &Header) -> Parsed<Dense<T>>
     let pieces = triplets::<T>(text, header)?;
     let mut values = vec![T::zero(); nrows * ncols];
     for piece in &pieces {
-        for ((&i, &j), &v) in piece.rows.iter().zip(&piece.cols).zip(&piece.values) {
+        let (rows, cols, entries) = piece.view();
+        for ((&i, &j), &v) in rows.iter().zip(cols).zip(entries) {
             values[i as usize + j as usize * nrows] += v;
         }
     }
@@ -92,10 +67,21 @@ fn sum_not_finite(row: usize, col: usize) -> ReadErrorKind {
     }
 }
 
+/// The entries from 0, mirror images included, in the order of the text.
 fn triplets<T: Scalar>(text: &[u8], header: &Header) -> Parsed<Vec<Triplets<T>>> {
     let h = *header;
+    let all = text.len() - h.body;
+    // As many in each piece as there are bytes in it; no more than lines of a few characters.
+    let room = |bytes: usize| {
+        let lines = h.entries as f64 * bytes as f64 / all as f64;
+        let lines = (lines as usize + lines as usize / SPARE + 1).min(bytes / SHORTEST + 1);
+        Triplets::with_capacity(match h.symmetry {
+            Symmetry::General => lines,
+            _ => 2 * lines,
+        })
+    };
     let parse = move |cursor: &mut Cursor<'_>, out: &mut Triplets<T>| entry(cursor, &h, out);
-    parse_lines(text, h.body, Some(h.entries), |b| b == b'%', parse)
+    parse_lines(text, h.body, Some(h.entries), |b| b == b'%', room, parse)
 }
 
 #[inline(always)]
@@ -153,19 +139,4 @@ pub(super) fn check_diagonal<T: Scalar>(v: T, symmetry: Symmetry) -> Result<(), 
     };
     let symmetry = symmetry.name();
     Err(ReadErrorKind::Diagonal { symmetry, must })
-}
-
-fn concatenate<T: Copy>(pieces: Vec<Triplets<T>>) -> Triplets<T> {
-    let count = pieces.iter().map(|p| p.values.len()).sum();
-    let mut all = Triplets {
-        rows: Vec::with_capacity(count),
-        cols: Vec::with_capacity(count),
-        values: Vec::with_capacity(count),
-    };
-    for piece in pieces {
-        all.rows.extend_from_slice(&piece.rows);
-        all.cols.extend_from_slice(&piece.cols);
-        all.values.extend_from_slice(&piece.values);
-    }
-    all
 }

@@ -23,19 +23,20 @@ struct Piece<C> {
 /// Parses every line from byte `body` on with `parse`, which is called at its first word and has to end behind the line;
 /// returns the contents of all pieces, in order.
 ///
-/// With `expected`, another number of lines is a fault.
-pub(super) fn parse_lines<C: Default + Send>(
+/// With `expected`, another number of lines is a fault. `empty` is what a piece of so many bytes begins with.
+pub(super) fn parse_lines<C: Send>(
     text: &[u8],
     body: usize,
     expected: Option<u64>,
     is_comment: impl Fn(u8) -> bool + Sync,
+    empty: impl Fn(usize) -> C + Sync,
     parse: impl Fn(&mut Cursor<'_>, &mut C) -> Parsed<()> + Sync,
 ) -> Parsed<Vec<C>> {
     let ranges = cut(text, body);
     let read = |&(start, end): &(usize, usize)| {
         let mut cursor = Cursor::new(text, start, end);
         let mut piece = Piece {
-            content: C::default(),
+            content: empty(end - start),
             entries: 0,
             fault: None,
         };

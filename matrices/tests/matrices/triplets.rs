@@ -61,3 +61,19 @@ fn empty_and_broken_input() {
     let large = Csc::from_triplets(1 << 33, 1, &[], &[], &none).unwrap_err();
     assert!(matches!(large, SparseError::TooLarge { .. }));
 }
+
+#[test]
+fn a_transposed_pattern_has_each_entry_at_its_mirror_place() {
+    let rows = [3, 0, 2, 2, 1, 3, 0];
+    let cols = [0, 1, 1, 4, 4, 4, 5];
+    let a = Csc::from_triplets(4, 6, &rows, &cols, &[1.0; 7]).unwrap();
+    let (mirrored, from) = a.pattern().transpose();
+    assert_eq!((mirrored.nrows(), mirrored.ncols()), (6, 4));
+    assert_eq!(mirrored.colptr(), [0, 2, 3, 5, 7]);
+    assert_eq!(mirrored.rowidx(), [1, 5, 4, 1, 4, 0, 4]);
+    let row_there = |&p: &usize| a.pattern().rowidx()[p];
+    let came_from: Vec<u32> = from.iter().map(row_there).collect();
+    assert_eq!(came_from, [0, 0, 1, 2, 2, 3, 3]);
+    assert_eq!(a.pattern().transposed(), mirrored);
+    assert_eq!(mirrored.transposed(), **a.pattern());
+}

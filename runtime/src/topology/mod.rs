@@ -168,9 +168,13 @@ impl Drop for BoundThread {
 }
 
 /// How many threads the calling thread can run side by side: its affinity mask and the control group's CPU quota, as
-/// the standard library reads them; 1 if that is not known.
+/// the standard library read them when the thread asked first; 1 if that is not known. All defaults ask, and each look
+/// opens three files.
 pub fn available_threads() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from)
+    thread_local! {
+        static AVAILABLE: usize = std::thread::available_parallelism().map_or(1, usize::from);
+    }
+    AVAILABLE.with(|&threads| threads)
 }
 
 #[cfg(test)]

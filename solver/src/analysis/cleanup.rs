@@ -112,12 +112,11 @@ pub(crate) fn reduce(work: &Work, left_out: &[u32]) -> Reduced {
     }
     let rows =
         Pattern::new(col_ids.len(), row_ids.len(), ptr, idx).expect("rows of a valid pattern");
-    let (cols, _) = rows.transpose();
     Reduced {
         singletons,
         row_ids,
         col_ids,
-        cols: Arc::new(cols),
+        cols: Arc::new(rows.transposed()),
         rows: Arc::new(rows),
     }
 }

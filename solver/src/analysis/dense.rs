@@ -114,8 +114,7 @@ pub(super) fn without_columns(
         }
     }
     let rows = Pattern::new(sparse.len(), ptr.len() - 1, ptr, idx).expect("rows of a valid one");
-    let (cols, _) = rows.transpose();
-    (sparse, Some((cols, rows)))
+    (sparse, Some((rows.transposed(), rows)))
 }
 
 /// Columns that are dense beside the others, increasing; none where too many are.

@@ -61,7 +61,7 @@ fn tree_and_counts_are_those_of_the_filled_graph() {
     for seed in 1..60 {
         let (m, n) = (5 + seed as usize % 40, 3 + seed as usize % 23);
         let cols = pattern(seed, m, n, (seed as usize * 7) % 60);
-        let (rows, _) = cols.transpose();
+        let rows = cols.transposed();
         let natural: Vec<u32> = (0..n as u32).collect();
         let (order, parent) = etree::postordered_etree(&cols, &natural);
         let upper = filled(&cols, &order);

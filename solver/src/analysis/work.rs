@@ -22,22 +22,20 @@ impl Work {
     /// O(nnz + m + n).
     pub fn new(a: &Arc<Pattern>) -> Self {
         let transposed = a.nrows() < a.ncols();
-        let (other, from) = a.transpose();
-        let other = Arc::new(other);
         if transposed {
-            Work {
+            return Work {
                 transposed,
-                cols: other,
+                cols: Arc::new(a.transposed()),
                 rows: a.clone(),
                 positions: None,
-            }
-        } else {
-            Work {
-                transposed,
-                cols: a.clone(),
-                rows: other,
-                positions: Some(from),
-            }
+            };
+        }
+        let (rows, from) = a.transpose();
+        Work {
+            transposed,
+            cols: a.clone(),
+            rows: Arc::new(rows),
+            positions: Some(from),
         }
     }
 
