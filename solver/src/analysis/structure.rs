@@ -85,6 +85,11 @@ impl Outline {
         self.nnz_r
     }
 
+    /// Columns of the widest supernode.
+    pub fn widest(&self) -> u32 {
+        self.supernodes.width.iter().copied().max().unwrap_or(0)
+    }
+
     /// Flops of the fronts, estimated.
     pub fn flops(&self) -> f64 {
         self.estimate.flops

@@ -51,6 +51,8 @@ const NO_FILL: f64 = 1.0;
 const CHAIN: f64 = 0.75;
 const SHORTER: f64 = 0.75;
 const NO_MORE_WORK: f64 = 1.1;
+/// The ordering of this name.
+const DISSECTION: &str = "nd";
 /// What is shorter is not worth a decision.
 const SHORT_NS: f64 = 2e6;
 /// AMD is tried too where the factorization that COLAMD leads to would take so many times as long as AMD.
@@ -68,9 +70,16 @@ const WORTH_BOTH_ON_MESHES: f64 = 12.0;
 const WORTH_SEVERAL: f64 = 100.0;
 /// METIS does not wait for minimum degree where the first dissection is so much above these.
 const SURELY: f64 = 2.0;
-/// It waits for nobody either where the graph is that of many rows on few columns and no mesh, if it takes so long that this matters: what fills
-/// in there fills in much, and minimum degree takes long to find it.
+/// It waits for nobody either, if it takes so long that this matters, where the graph is that of many rows on few columns and no mesh: what fills
+/// in there fills in much, and minimum degree takes long to find it. Nor where the columns as they come say twice over that it is worth it, the
+/// graph is not compressed to this part, and R then has a front of this part of all columns or more: one that is at home in space has not.
 const LONG_METIS_NS: f64 = 1e7;
+const AS_IT_IS: f64 = 0.5;
+const WIDE: f64 = 0.25;
+/// A dense mesh whose columns come row by row has a front of no more than this part of all columns. Where the factorization then takes so many times as
+/// long as a dissection, AMD is not tried: it takes 0.4 to 0.7 of that.
+const NARROW: f64 = 0.125;
+const WORTH_NO_AMD: f64 = 2.5;
 /// Most neighbours of a vertex of a mesh: the graph of a stencil of 27 points has 124.
 const MESH: usize = 128;
 /// A second dissection, with another aim, is tried where it would take so many times as long.
@@ -78,8 +87,10 @@ const WORTH_ANOTHER: f64 = 24.0;
 /// Estimates that differ by no more than this factor may be in the wrong order.
 const CLOSE: f64 = 1.2;
 
-/// Why the columns stay as they come.
+/// Why there is one candidate.
 const NO_MORE_ENTRIES: &str = "R has no more entries than the matrix";
+const SHORT: &str = "less work than a nested dissection";
+const DENSE_MESH: &str = "each column meets many others, and all of them are near";
 
 /// An ordering that was tried.
 struct Candidate {
@@ -103,9 +114,10 @@ pub(crate) fn choose(
     if tried.len() > 1 {
         return Ok(best(tried));
     }
-    let why = match stays {
-        true => NO_MORE_ENTRIES,
-        false => "less work than a nested dissection",
+    let why = match tried[0].name {
+        DISSECTION => DENSE_MESH,
+        _ if stays => NO_MORE_ENTRIES,
+        _ => SHORT,
     };
     Ok(tried.remove(0).alone(why))
 }
@@ -311,9 +323,35 @@ impl<'a, O: Fn(&[u32]) -> Outline + Sync> Field<'a, O> {
         candidate.outline.time_ns() / WORKERS / self.metis_ns
     }
 
-    /// Whether METIS begins before anything is known of the factorization.
-    fn begins_metis(&self, graph: &Graph) -> bool {
-        self.is_tall && self.metis_ns > LONG_METIS_NS && !is_mesh(graph)
+    /// The widest front where the columns stay as they come, as a part of all columns.
+    fn width(&self, natural: &Candidate) -> f64 {
+        f64::from(natural.outline.widest()) / self.input.cols.ncols().max(1) as f64
+    }
+
+    /// Whether METIS begins before minimum degree has said what it leads to.
+    fn begins_metis(&self, graph: &Graph, natural: &Candidate) -> bool {
+        if self.metis_ns < LONG_METIS_NS {
+            return false;
+        }
+        if self.is_tall {
+            return !is_mesh(graph);
+        }
+        let says = Said {
+            times: self.times_metis(natural),
+            is_final: false,
+        };
+        says.is_worth_metis(graph)
+            && !self.takes_several(says.times, graph)
+            && self.ordering_ns > AS_IT_IS * self.metis_ns
+            && self.width(natural) >= WIDE
+    }
+
+    /// Whether a dissection alone counts, as on stencils of many points.
+    fn is_for_dissection(&self, graph: &Graph, natural: &Candidate) -> bool {
+        self.is_dense
+            && self.times_as_long(natural) > WORTH_NO_AMD
+            && self.width(natural) < NARROW
+            && is_mesh(graph)
     }
 
     /// Whether METIS is to choose from several separators, when minimum degree has led to a factorization so many times as long. Not on meshes, where all are
@@ -339,9 +377,6 @@ impl<'a, O: Fn(&[u32]) -> Outline + Sync> Field<'a, O> {
     /// By METIS, as soon as someone who knows says that it is worth it; from several separators, as soon as that is known, which may be after
     /// an order from single ones, that counts no more.
     fn metis_when_told(&self, graph: &Graph, said: &mpsc::Receiver<Said>) -> Option<Candidate> {
-        if self.begins_metis(graph) {
-            return self.by_metis(graph, false);
-        }
         let mut found = None;
         for said in said {
             if said.is_final && self.takes_several(said.times, graph) && said.is_worth_metis(graph)
@@ -355,7 +390,8 @@ impl<'a, O: Fn(&[u32]) -> Outline + Sync> Field<'a, O> {
         found
     }
 
-    /// By nested dissection, the second time with another aim, unless it is given up. `told` hears of the first.
+    /// By nested dissection, unless it is given up; by a second one with the other aim, which seldom is better where the graph itself asks for
+    /// [`Aim::Even`]. `told` hears of the first.
     fn by_dissection(
         &self,
         graph: &Graph,
@@ -363,17 +399,18 @@ impl<'a, O: Fn(&[u32]) -> Outline + Sync> Field<'a, O> {
         told: impl FnOnce(&Candidate),
     ) -> Vec<Candidate> {
         let dissected = |aim, told| {
-            let order = dissection::unless(given_up, graph, aim)?;
-            Some(self.candidate("nd", told, &order))
+            let (order, aim) = dissection::unless(given_up, graph, aim)?;
+            Some((self.candidate(DISSECTION, told, &order), aim))
         };
-        let Some(first) = dissected(Aim::Light, "nested dissection") else {
+        let Some((first, aim)) = dissected(None, "nested dissection") else {
             return Vec::new();
         };
         told(&first);
-        let is_worth_another = self.times_as_long(&first) > WORTH_ANOTHER;
+        let is_worth_another = aim == Aim::Light && self.times_as_long(&first) > WORTH_ANOTHER;
         let mut all = vec![first];
         if is_worth_another {
-            all.extend(dissected(Aim::Even, "another dissection"));
+            let another = dissected(Some(Aim::Even), "another dissection");
+            all.extend(another.map(|(candidate, _)| candidate));
         }
         all
     }
@@ -425,7 +462,10 @@ impl<'a, O: Fn(&[u32]) -> Outline + Sync> Field<'a, O> {
             return Ok(known);
         }
         let graph = graph.expect("it was not given up");
-        let wants_amd = known.iter().all(|c| self.is_worth_amd(c));
+        let natural = &known[0];
+        let metis_begins = self.begins_metis(&graph, natural);
+        let wants_amd =
+            !self.is_for_dissection(&graph, natural) && known.iter().all(|c| self.is_worth_amd(c));
         let by_degree = || match paused {
             Some(elimination) => Ok(Some(self.to_the_end(elimination))),
             None if wants_amd => self.by_amd(&graph).map(Some),
@@ -435,7 +475,7 @@ impl<'a, O: Fn(&[u32]) -> Outline + Sync> Field<'a, O> {
             known.extend(by_degree()?);
             return Ok(known);
         }
-        self.beside_dissections(&graph, known, by_degree)
+        self.beside_dissections(&graph, known, by_degree, metis_begins)
     }
 
     /// The candidates by minimum degree, those that are known and another one, and by dissections, at the same time on rayon's threads, of which none waits for another. METIS on a thread
@@ -445,22 +485,24 @@ impl<'a, O: Fn(&[u32]) -> Outline + Sync> Field<'a, O> {
         graph: &Graph,
         mut known: Vec<Candidate>,
         by_degree: impl FnOnce() -> Result<Option<Candidate>, AnalyseError> + Send,
+        metis_begins: bool,
     ) -> Result<Vec<Candidate>, AnalyseError> {
         let given_up = &AtomicBool::new(false);
         let is_alone = rayon::current_num_threads() == 1;
         thread::scope(|scope| {
             let (say, said) = mpsc::channel();
             // None: it is not worth it, or something panicked, and that goes its own way.
-            let metis =
-                (!is_alone).then(|| scope.spawn(move || self.metis_when_told(graph, &said)));
+            let metis = (!is_alone).then(|| {
+                scope.spawn(move || match metis_begins {
+                    true => self.by_metis(graph, false),
+                    false => self.metis_when_told(graph, &said),
+                })
+            });
             let not_yet = |times| Said {
                 times,
                 is_final: false,
             };
-            // That the columns as they come take long says nothing of other orders.
-            if known.iter().any(|c| c.name != NATURAL) {
-                say.send(not_yet(self.least_times_metis(&known))).ok();
-            }
+            say.send(not_yet(self.least_times_metis(&known))).ok();
             let say_too = say.clone();
             let (by_degree, mut all) = rayon::join(
                 || {
@@ -499,7 +541,11 @@ impl<'a, O: Fn(&[u32]) -> Outline + Sync> Field<'a, O> {
         })
     }
 
+    /// By the best of them. That the columns as they come take long says nothing of other orders: none where they are all.
     fn least_times_metis(&self, candidates: &[Candidate]) -> f64 {
+        if candidates.iter().all(|c| c.name == NATURAL) {
+            return 0.0;
+        }
         let times = candidates.iter().map(|c| self.times_metis(c));
         times.fold(f64::INFINITY, f64::min)
     }

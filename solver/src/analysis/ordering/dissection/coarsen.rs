@@ -165,44 +165,38 @@ fn contract_part(
         g.of(v).len() + second
     });
     let mut out = Weighted::with_capacity(range.len(), entries.sum());
-    // The list at hand, and where the edge to a vertex lies in it: behind the number of the vertex whose list that was. Whether an edge
-    // is there already can't be foretold, and so nothing branches on it. Place 0 is for edges within the pair.
-    let (mut list, mut sum): (Vec<u32>, Vec<u32>) = (vec![0], vec![0]);
-    let mut place = vec![u64::MAX; members.len()];
+    // The vertices of the list at hand, and by vertex the weight of the edge to it, zero where there is none yet. Whether there is one can't
+    // be foretold, and so nothing branches on it.
+    let mut list: Vec<u32> = Vec::new();
+    let mut sum = vec![0u32; members.len()];
     for c in range {
         if c.is_multiple_of(SOME) && given_up.load(Relaxed) {
             return out;
         }
         let (v, u) = members[c];
-        let tag = (c as u64) << 32;
-        place[c] = tag;
-        let most = 1 + g.of(v).len() + g.of(u).len();
+        let most = g.of(v).len() + g.of(u).len() + 1;
         if list.len() < most {
             list.resize(most, 0);
-            sum.resize(most, 0);
         }
-        let (list, sum) = (&mut list[..most], &mut sum[..most]);
-        let mut count = 1;
-        let mut weight = 0;
+        // An edge within the pair comes to nobody's list.
+        sum[c] = 1;
+        let list = &mut list[..most];
+        let (mut count, mut weight) = (0, 0);
         for &member in &[v, u][..1 + usize::from(u != v)] {
             weight += g.weight[member as usize];
             for (w, edge) in g.edges(member) {
                 let to = coarse[w as usize];
-                let place = &mut place[to as usize];
-                let is_there = *place >> 32 == c as u64;
-                let at = if is_there {
-                    *place as u32 as usize
-                } else {
-                    count
-                };
-                *place = tag | at as u64;
-                list[at] = to;
-                sum[at] = edge + u32::from(is_there) * sum[at];
-                count += usize::from(!is_there);
+                let sum = &mut sum[to as usize];
+                list[count] = to;
+                count += usize::from(*sum == 0);
+                *sum += edge;
             }
         }
-        out.neighbours.extend_from_slice(&list[1..count]);
-        out.edge.extend_from_slice(&sum[1..count]);
+        sum[c] = 0;
+        let list = &list[..count];
+        out.neighbours.extend_from_slice(list);
+        let weights = list.iter().map(|&to| std::mem::take(&mut sum[to as usize]));
+        out.edge.extend(weights);
         out.weight.push(weight);
         out.start.push(out.neighbours.len());
     }

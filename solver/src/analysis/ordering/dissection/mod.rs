@@ -23,6 +23,7 @@ use super::OrderingInput;
 use super::graph::{Graph, column_intersection};
 use crate::error::AnalyseError;
 use graph::Weighted;
+use refine::{SEPARATOR, Split};
 use std::borrow::Cow;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
@@ -31,31 +32,59 @@ use std::sync::atomic::Ordering::Relaxed;
 const LEAF: usize = 100;
 /// The halves of parts with more vertices are dissected at the same time.
 const PARALLEL: usize = 1000;
+/// Neighbours of a vertex on average, and the first separator's part of the whole, from which on separators are to be light for what they
+/// cut: graphs that no space is small enough for, and stencils of many points (decision 0009).
+const MANY: usize = 64;
+const HEAVY: f64 = 0.2;
 
 pub(super) fn order(input: &OrderingInput<'_>) -> Result<Vec<u32>, AnalyseError> {
-    Ok(of_graph(&column_intersection(input), Aim::Light))
+    let found = unless(&AtomicBool::new(false), &column_intersection(input), None);
+    Ok(found.expect("nobody gives it up").0)
 }
 
-/// An elimination order of a graph.
-pub(super) fn of_graph(g: &Graph, aim: Aim) -> Vec<u32> {
-    unless(&AtomicBool::new(false), g, aim).expect("nobody gives it up")
-}
-
-/// An elimination order of a graph, or none when it is given up meanwhile.
-pub(super) fn unless(given_up: &AtomicBool, g: &Graph, aim: Aim) -> Option<Vec<u32>> {
+/// An elimination order of a graph, and the aim of its separators: the one that is asked for, or that suits the graph. None when it is given
+/// up meanwhile.
+pub(super) fn unless(
+    given_up: &AtomicBool,
+    g: &Graph,
+    aim: Option<Aim>,
+) -> Option<(Vec<u32>, Aim)> {
     let compressed = compress::compress(&g.start, &g.neighbours);
     let whole = &compressed.graph;
+    let (aim, first) = match aim {
+        Some(aim) => (aim, None),
+        None => suited(whole, given_up),
+    };
     let mut groups = vec![0u32; whole.len()];
     let part = Part {
         graph: Cow::Borrowed(whole),
         ids: (0..whole.len() as u32).collect(),
     };
-    dissect(whole, part, 1, &mut groups, aim, given_up);
+    dissect(whole, part, (ROOT, first), &mut groups, aim, given_up);
     if given_up.load(Relaxed) {
         return None;
     }
     let members = groups.iter().flat_map(|&k| compressed.members(k));
-    Some(members.copied().collect())
+    Some((members.copied().collect(), aim))
+}
+
+/// The number of the whole in the tree of cuts.
+const ROOT: u64 = 1;
+
+/// The aim that suits a graph, and its first cut if that was asked.
+fn suited(g: &Weighted, given_up: &AtomicBool) -> (Aim, Option<Split>) {
+    if g.neighbours.len() >= MANY * g.len() {
+        return (Aim::Even, None);
+    }
+    if g.len() <= LEAF {
+        return (Aim::Light, None);
+    }
+    let split = separator::separate(g, ROOT, Aim::Light, given_up);
+    let separator = split.weight[usize::from(SEPARATOR)];
+    if separator as f64 > HEAVY * g.total() as f64 {
+        return (Aim::Even, None);
+    }
+    (Aim::Light, Some(split))
 }
 
 /// A subgraph, and the numbers that its vertices have in the whole, increasing.
@@ -64,11 +93,11 @@ struct Part<'a> {
     ids: Vec<u32>,
 }
 
-/// Writes the vertices of the part into `out`; anything, when it is given up. The seed is the part's number in the tree of cuts.
+/// Writes the vertices of the part into `out`; anything, when it is given up. The seed is the part's number in the tree of cuts; its cut may be known.
 fn dissect(
     whole: &Weighted,
     part: Part<'_>,
-    seed: u64,
+    (seed, cut): (u64, Option<Split>),
     out: &mut [u32],
     aim: Aim,
     given_up: &AtomicBool,
@@ -83,7 +112,7 @@ fn dissect(
         }
         return;
     }
-    let split = separator::separate(&part.graph, seed, aim, given_up);
+    let split = cut.unwrap_or_else(|| separator::separate(&part.graph, seed, aim, given_up));
     let [a, b] = part.graph.halves(&split.side).map(|(graph, local)| {
         let ids = local.iter().map(|&k| part.ids[k as usize]).collect();
         let graph = Cow::Owned(graph);
@@ -101,14 +130,15 @@ fn dissect(
         *place = part.ids[v as usize];
     }
     drop((part, split));
-    let seeds = [seed.wrapping_mul(2), seed.wrapping_mul(2).wrapping_add(1)];
+    let low = (seed.wrapping_mul(2), None);
+    let high = (seed.wrapping_mul(2).wrapping_add(1), None);
     if n > PARALLEL {
         rayon::join(
-            || dissect(whole, a, seeds[0], first, aim, given_up),
-            || dissect(whole, b, seeds[1], second, aim, given_up),
+            || dissect(whole, a, low, first, aim, given_up),
+            || dissect(whole, b, high, second, aim, given_up),
         );
     } else {
-        dissect(whole, a, seeds[0], first, aim, given_up);
-        dissect(whole, b, seeds[1], second, aim, given_up);
+        dissect(whole, a, low, first, aim, given_up);
+        dissect(whole, b, high, second, aim, given_up);
     }
 }

@@ -6,7 +6,7 @@ use super::compress::compress;
 use super::graph::{Random, Weighted};
 use super::heap::Heap;
 use super::refine::{Aim, Refiner, SEPARATOR, Split};
-use super::{leaf, of_graph, separator};
+use super::{leaf, separator};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::AtomicBool;
 
@@ -63,11 +63,34 @@ fn what_is_given_up_is_not_cut() {
     for k in [12, 80] {
         let g = grid(k);
         for aim in AIMS {
-            assert_eq!(super::unless(&given_up, &g, aim), None);
+            assert_eq!(super::unless(&given_up, &g, Some(aim)), None);
             let split = separator::separate(&weighted(&g), 1, aim, &given_up);
             assert!(split.side.iter().all(|&side| side == 0));
         }
     }
+}
+
+fn of_graph(g: &Graph, aim: Aim) -> Vec<u32> {
+    let found = super::unless(&AtomicBool::new(false), g, Some(aim));
+    found.expect("nobody gives it up").0
+}
+
+#[test]
+fn the_aim_follows_from_the_graph() {
+    let suits = |g: &Graph| {
+        let (order, aim) = super::unless(&AtomicBool::new(false), g, None).expect("an order");
+        assert_eq!(order, of_graph(g, aim), "{aim:?}");
+        aim
+    };
+    assert_eq!(suits(&grid(40)), Aim::Light);
+    // Six random neighbours each: half of all vertices separate the rest.
+    let random = &mut Random::new(9);
+    let n = 1500;
+    let edges: Vec<_> = (0..3 * n).map(|k| (k % n, random.below(n))).collect();
+    assert_eq!(suits(&graph(n, edges)), Aim::Even);
+    // A band of 40 to either side: light separators, but many neighbours.
+    let band = (0..n).flat_map(|v| (1..=40).map(move |d| (v, (v + d).min(n - 1))));
+    assert_eq!(suits(&graph(n, band)), Aim::Even);
 }
 
 /// Entries of the Cholesky factor, the diagonal included, by playing the elimination.
