@@ -56,6 +56,14 @@ impl<'a> Elimination<'a> {
         Some(std::mem::take(&mut self.order))
     }
 
+    /// Columns of the element that was made last, as a part of those that are left: how far R reaches by now.
+    pub fn reach(&self) -> f64 {
+        let weight = |&c: &u32| self.columns.of[c as usize].weight;
+        let reached = self.element.iter().map(weight).sum::<u32>();
+        let left = self.columns.of.len() - self.order.len();
+        f64::from(reached) / left.max(1) as f64
+    }
+
     /// How many columns are in the order.
     pub fn done(&self) -> usize {
         self.order.len()

@@ -1,0 +1,231 @@
+//! `auto`: the candidate with the least predicted time, what the ordering costs included.
+//!
+//! The order in which the columns come costs nothing: it is taken where R then has no more entries than the matrix, and is a candidate everywhere else.
+//! Minimum degree is cheap and often enough. COLAMD comes first, beside the making of the graph of W22' W22; AMD after it where the factorization
+//! that COLAMD leads to would take longer than AMD by far, and in its place where COLAMD has much to look at. Nested dissection takes longer than both. It begins when they are
+//! done and the factorization would take longer still, or when COLAMD has had a head start: then it is given up if it turns out that minimum degree is enough, so that
+//! with one thread it does not begin. METIS comes beside it where the factorization would take much longer. Where COLAMD's first part, or the columns as they come, leave no doubt of
+//! that, minimum degree is not waited for. Which of them count follows from their results alone, whatever was ready first.
+//!
+//! ```text
+//!   costs.rs: what is worth what   ->   race.rs: who runs, and when   ->   here: the best of them
+//! ```
+//!
+//! Candidates are compared by their outlines (`analysis/structure.rs`); fronts are built for the best, and for those that
+//! come so close that only their fronts can tell.
+
+mod costs;
+mod race;
+
+use super::{NATURAL, OrderingInput, graph};
+use crate::analysis::structure::{Outline, Structure};
+use crate::error::AnalyseError;
+use race::{Field, Started};
+use rayon::prelude::*;
+use std::sync::atomic::AtomicBool;
+
+/// The ordering of this name.
+const DISSECTION: &str = "nd";
+/// Estimates that differ by no more than this factor may be in the wrong order.
+const CLOSE: f64 = 1.2;
+
+/// Why there is one candidate.
+const NO_MORE_ENTRIES: &str = "R has no more entries than the matrix";
+const SHORT: &str = "less work than a nested dissection";
+const DENSE_MESH: &str = "a dense mesh, on which minimum degree is not tried";
+
+/// An ordering that was tried.
+struct Candidate {
+    name: &'static str,
+    told: &'static str,
+    outline: Outline,
+}
+
+/// The best of the candidates, and why, in one sentence.
+pub(crate) fn choose(
+    input: &OrderingInput<'_>,
+    outline: impl Fn(&[u32]) -> Outline + Sync,
+) -> Result<(Structure, &'static str, String), AnalyseError> {
+    let field = Field::new(input, &outline);
+    let mut tried = field.candidates()?;
+    let least = least_time(&tried);
+    // What costs nothing is not worth a word unless it is among the best.
+    tried.retain(|c| c.name != NATURAL || c.outline.time_ns() <= CLOSE * least);
+    let stays = tried.len() == 1
+        && tried[0].name == NATURAL
+        && field.costs.is_without_fill(&tried[0].outline);
+    let mut tried: Vec<_> = tried.into_iter().map(|c| field.settled(c)).collect();
+    if tried.len() > 1 {
+        return Ok(best(tried));
+    }
+    let why = match tried[0].name {
+        DISSECTION => DENSE_MESH,
+        _ if stays => NO_MORE_ENTRIES,
+        _ => SHORT,
+    };
+    Ok(tried.remove(0).alone(why))
+}
+
+/// The first candidate, by minimum degree: where it is known that no better one matters.
+pub(crate) fn choose_first(
+    input: &OrderingInput<'_>,
+    outline: impl Fn(&[u32]) -> Outline + Sync,
+) -> Result<(Structure, &'static str, String), AnalyseError> {
+    let field = Field::new(input, &outline);
+    let natural = field.natural();
+    if field.costs.is_without_fill(&natural.outline) {
+        return Ok(field.settled(natural).alone(NO_MORE_ENTRIES));
+    }
+    let first = match field.start(&AtomicBool::new(false)) {
+        Started::Done(candidate) => Some(candidate),
+        Started::Paused(elimination) => Some(field.to_the_end(elimination)),
+        Started::Replaced if field.costs.is_worth_amd(&natural.outline) => {
+            Some(field.by_amd(&graph::column_intersection(input))?)
+        }
+        Started::Replaced => None,
+    };
+    let first = match first {
+        Some(first) if first.outline.time_ns() < natural.outline.time_ns() => first,
+        _ => field.settled(natural),
+    };
+    Ok(first.alone("no dissection was tried"))
+}
+
+impl Candidate {
+    /// Its fronts, and why it is the one.
+    fn alone(self, why: &str) -> (Structure, &'static str, String) {
+        let structure = self.outline.build();
+        let why = format!("{} with {}: {why}", flops(structure.flops()), self.told);
+        (structure, self.name, why)
+    }
+}
+
+fn least_time(candidates: &[Candidate]) -> f64 {
+    let times = candidates.iter().map(|c| c.outline.time_ns());
+    times.fold(f64::INFINITY, f64::min)
+}
+
+/// The candidate with the least time.
+fn best(mut candidates: Vec<Candidate>) -> (Structure, &'static str, String) {
+    let least = least_time(&candidates);
+    let why: Vec<String> = candidates
+        .iter()
+        .map(|c| format!("{} with {}", about(c.outline.flops()), c.told))
+        .collect();
+    candidates.retain(|c| c.outline.time_ns() <= CLOSE * least);
+    let built: Vec<_> = candidates
+        .into_par_iter()
+        .map(|c| (c.name, c.outline.build()))
+        .collect();
+    let best = built
+        .into_iter()
+        .min_by(|a, b| a.1.time_ns().total_cmp(&b.1.time_ns()));
+    let (name, structure) = best.expect("the one with the least");
+    (structure, name, why.join(", "))
+}
+
+/// Flops, to be read.
+pub(crate) fn flops(x: u64) -> String {
+    let (x, prefix) = scaled(x as f64);
+    format!("{x:.3} {prefix}flop")
+}
+
+/// Flops that are estimated: two digits.
+fn about(x: f64) -> String {
+    let (x, prefix) = scaled(x);
+    let x = match x {
+        x if x < 10.0 => format!("{x:.1}"),
+        x if x < 100.0 => format!("{x:.0}"),
+        x => format!("{:.0}", (x / 10.0).round() * 10.0),
+    };
+    format!("about {x} {prefix}flop")
+}
+
+fn scaled(x: f64) -> (f64, &'static str) {
+    let (scale, prefix) = match x {
+        x if x >= 1e12 => (1e12, "T"),
+        x if x >= 1e9 => (1e9, "G"),
+        x if x >= 1e6 => (1e6, "M"),
+        x if x >= 1e3 => (1e3, "k"),
+        _ => (1.0, ""),
+    };
+    (x / scale, prefix)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::{cleanup, work};
+    use super::*;
+    use treeqr_matrices::{Csc, gallery};
+
+    /// What becomes of COLAMD at first, and the first candidate with the whole reason.
+    fn begin(a: &Csc<f64>) -> (&'static str, String) {
+        let reduced = cleanup::reduce(&work::Work::new(a.pattern()), &[]);
+        let input = OrderingInput {
+            cols: &reduced.cols,
+            rows: &reduced.rows,
+        };
+        let outline = |order: &[u32]| Outline::new(&reduced, order);
+        let became = match Field::new(&input, &outline).start(&AtomicBool::new(false)) {
+            Started::Done(candidate) => candidate.name,
+            Started::Paused(_) => "paused",
+            Started::Replaced => "replaced",
+        };
+        let (structure, _, why) = choose_first(&input, outline).expect("an ordering");
+        assert_eq!(structure.order.len(), input.cols.ncols());
+        (became, why)
+    }
+
+    /// Rows one after the other, each with six columns.
+    fn by_rows(rows: u32, cols: u32, column: impl Fn(u32, u32) -> u32) -> Csc<f64> {
+        let entries = (0..rows).flat_map(|i| (0..6).map(move |k| (i, k)));
+        let (i, j): (Vec<u32>, Vec<u32>) = entries.map(|(i, k)| (i, column(i, k))).unzip();
+        let ones = vec![1.0; i.len()];
+        Csc::from_triplets(rows as usize, cols as usize, &i, &j, &ones).expect("inside")
+    }
+
+    #[test]
+    fn many_rows_on_few_columns_are_not_for_colamd() {
+        // 50 columns meet in far more pairs of entries than there are pairs of columns: R is full in any order.
+        let a = by_rows(4000, 50, |i, k| (i * 7 + k * k * 3) % 50);
+        let (became, why) = begin(&a);
+        assert_eq!(became, "replaced");
+        assert!(why.contains("with the columns as they come"), "{why}");
+    }
+
+    #[test]
+    fn many_rows_whose_graph_is_small_are_for_amd() {
+        // All rows have the first column, which as the first pivot makes all others meet.
+        let a = by_rows(4000, 400, |i, k| {
+            [0, 1 + i / 11, 2 + i / 11][k as usize % 3]
+        });
+        let (became, why) = begin(&a);
+        assert_eq!(became, "replaced");
+        assert!(why.contains("with AMD: no dissection was tried"), "{why}");
+    }
+
+    #[test]
+    fn a_band_is_begun_at_both_ends() {
+        let band = |i: u32, k: u32| i / 5 + k * (k + 1) / 2;
+        let (_, why) = begin(&by_rows(4000, 821, band));
+        let from_both_ends = "with the columns as they come, from both ends: R has no more";
+        assert!(why.contains(from_both_ends), "{why}");
+        // 821 is a prime: the same band in another order, which fills in.
+        let (_, why) = begin(&by_rows(4000, 821, |i, k| band(i, k) * 57 % 821));
+        assert!(
+            why.contains("with COLAMD: no dissection was tried"),
+            "{why}"
+        );
+    }
+
+    #[test]
+    fn what_is_sparse_is_for_colamd() {
+        let a = gallery::make("conv2d-20").expect("gallery").matrix;
+        let (became, why) = begin(&a);
+        assert_eq!(became, "colamd");
+        assert!(
+            why.contains("with COLAMD: no dissection was tried"),
+            "{why}"
+        );
+    }
+}

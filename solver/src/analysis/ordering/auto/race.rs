@@ -1,0 +1,306 @@
+//! The candidates: which are run, and at the same time.
+
+use super::super::dissection::{self, Aim};
+use super::super::graph::{self, Graph};
+use super::super::{NATURAL, OrderingInput, TWISTED, amd, colamd, metis, natural};
+use super::costs::{self, Beside, Costs, Said};
+use super::{Candidate, DISSECTION};
+use crate::analysis::structure::Outline;
+use crate::error::AnalyseError;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc;
+use std::thread;
+
+/// What is to be ordered, and what that costs.
+pub(super) struct Field<'a, O> {
+    input: &'a OrderingInput<'a>,
+    outline: &'a O,
+    pub costs: Costs,
+}
+
+/// What became of COLAMD at first.
+pub(super) enum Started<'a> {
+    Done(Candidate),
+    Paused(colamd::Elimination<'a>),
+    /// AMD takes its place.
+    Replaced,
+}
+
+impl<'a, O: Fn(&[u32]) -> Outline + Sync> Field<'a, O> {
+    pub fn new(input: &'a OrderingInput<'a>, outline: &'a O) -> Self {
+        Field {
+            input,
+            outline,
+            costs: Costs::new(input),
+        }
+    }
+
+    fn candidate(&self, name: &'static str, told: &'static str, order: &[u32]) -> Candidate {
+        let outline = (self.outline)(order);
+        tracing::debug!(
+            name,
+            flops = outline.flops(),
+            factorize_ms = outline.time_ns() / costs::WORKERS / 1e6,
+            dissection_ms = self.costs.dissection_ms(),
+            "candidate, estimated"
+        );
+        Candidate {
+            name,
+            told,
+            outline,
+        }
+    }
+
+    /// By the columns as they come.
+    pub fn natural(&self) -> Candidate {
+        let order = natural::order(self.input);
+        self.candidate(NATURAL, "the columns as they come", &order)
+    }
+
+    /// In the place of the columns as they come the same from both ends, where that leads to a much shorter path and hardly more work: fronts of a band are a chain.
+    pub fn settled(&self, candidate: Candidate) -> Candidate {
+        if candidate.name != NATURAL || !costs::is_chain(&candidate.outline) {
+            return candidate;
+        }
+        let told = "the columns as they come, from both ends";
+        let twisted = self.candidate(TWISTED, told, &natural::twisted(self.input));
+        match costs::is_better_from_both_ends(&twisted.outline, &candidate.outline) {
+            true => twisted,
+            false => candidate,
+        }
+    }
+
+    pub fn by_amd(&self, graph: &Graph) -> Result<Candidate, AnalyseError> {
+        Ok(self.candidate("amd", "AMD", &amd::of_graph(graph)?))
+    }
+
+    fn by_colamd(&self, order: &[u32]) -> Candidate {
+        self.candidate("colamd", "COLAMD", order)
+    }
+
+    /// By COLAMD, unless that takes too long. What became of it counts no more when it is given up.
+    pub fn start(&self, given_up: &AtomicBool) -> Started<'a> {
+        if self.costs.is_tall {
+            return Started::Replaced;
+        }
+        let ((begun, enough), entries) = self.costs.colamd_entries();
+        let mut elimination = colamd::Elimination::new(self.input);
+        if self.costs.is_dense {
+            let order = elimination.until(given_up, begun);
+            if order.is_none() && (elimination.done() as f64) < enough {
+                return Started::Replaced;
+            }
+            if let Some(order) = order {
+                return Started::Done(self.by_colamd(&order));
+            }
+        }
+        match elimination.until(given_up, entries) {
+            Some(order) => Started::Done(self.by_colamd(&order)),
+            None if self.costs.is_dense => Started::Replaced,
+            None => Started::Paused(elimination),
+        }
+    }
+
+    /// By COLAMD, which was paused.
+    pub fn to_the_end(&self, mut elimination: colamd::Elimination<'_>) -> Candidate {
+        let order = elimination.until(&AtomicBool::new(false), u64::MAX);
+        self.by_colamd(&order.expect("nobody gives it up"))
+    }
+
+    /// By METIS. It refuses what does not fit its indices: then there is a candidate less.
+    fn by_metis(&self, graph: &Graph, several: bool) -> Option<Candidate> {
+        if several {
+            let order = metis::best_of(graph).ok()?;
+            return Some(self.candidate(
+                "metis4",
+                "METIS, the best of four cuts each time",
+                &order,
+            ));
+        }
+        let order = metis::of_graph(graph).ok()?;
+        Some(self.candidate("metis", "METIS", &order))
+    }
+
+    /// By METIS, as soon as someone who knows says that it is worth it; from several separators, as soon as that is known, which may be after
+    /// an order from single ones, that counts no more.
+    fn metis_when_told(&self, graph: &Graph, said: &mpsc::Receiver<Said>) -> Option<Candidate> {
+        let mut found = None;
+        for said in said {
+            if said.is_final
+                && self.costs.takes_several(said.times, graph)
+                && said.is_worth_metis(graph)
+            {
+                return self.by_metis(graph, true);
+            }
+            if found.is_none() && said.is_worth_metis(graph) {
+                found = Some(self.by_metis(graph, false)?);
+            }
+        }
+        found
+    }
+
+    /// By nested dissection, unless it is given up; by a second one with the other aim, which seldom is better where the graph itself asks for
+    /// [`Aim::Even`]. `told` hears of the first.
+    fn by_dissection(
+        &self,
+        graph: &Graph,
+        given_up: &AtomicBool,
+        told: impl FnOnce(&Candidate),
+    ) -> Vec<Candidate> {
+        let dissected = |aim, told| {
+            let (order, aim) = dissection::unless(given_up, graph, aim)?;
+            Some((self.candidate(DISSECTION, told, &order), aim))
+        };
+        let Some((first, aim)) = dissected(None, "nested dissection") else {
+            return Vec::new();
+        };
+        told(&first);
+        let is_worth_another = aim == Aim::Light && self.costs.is_worth_another(&first.outline);
+        let mut all = vec![first];
+        if is_worth_another {
+            let another = dissected(Some(Aim::Even), "another dissection");
+            all.extend(another.map(|(candidate, _)| candidate));
+        }
+        all
+    }
+
+    /// All that count.
+    pub fn candidates(&self) -> Result<Vec<Candidate>, AnalyseError> {
+        let costs = &self.costs;
+        // COLAMD is given up when the columns stay as they come, the graph when either is enough.
+        let (stays, is_enough) = (AtomicBool::new(false), AtomicBool::new(false));
+        let set = |flag: &AtomicBool, is: bool| flag.fetch_or(is, Ordering::Relaxed);
+        // With one thread COLAMD would come first, in vain.
+        let natural = (rayon::current_num_threads() == 1).then(|| self.natural());
+        if natural
+            .as_ref()
+            .is_some_and(|c| costs.is_without_fill(&c.outline))
+        {
+            return Ok(natural.into_iter().collect());
+        }
+        let (started, (natural, graph)) = rayon::join(
+            || {
+                let started = self.start(&stays);
+                let is_all = matches!(&started, Started::Done(c) if costs.is_all(&c.outline));
+                set(&is_enough, is_all);
+                started
+            },
+            || {
+                let natural = natural.unwrap_or_else(|| self.natural());
+                let is_without_fill = costs.is_without_fill(&natural.outline);
+                set(&stays, is_without_fill);
+                set(
+                    &is_enough,
+                    is_without_fill || costs.is_all(&natural.outline),
+                );
+                (natural, graph::unless(&is_enough, self.input))
+            },
+        );
+        let (mut known, mut paused) = (vec![natural], None);
+        if stays.into_inner() {
+            return Ok(known);
+        }
+        match started {
+            Started::Done(candidate) => known.push(candidate),
+            Started::Paused(elimination) => paused = Some(elimination),
+            Started::Replaced => {}
+        }
+        if is_enough.into_inner() {
+            return Ok(known);
+        }
+        let graph = graph.expect("it was not given up");
+        let is_short = known.iter().any(|c| costs.is_enough(&c.outline));
+        let beside = match is_short {
+            true => Beside::Both,
+            false => costs.beside(&graph, &known[0].outline, paused.as_ref()),
+        };
+        let wants_amd = known.iter().all(|c| costs.is_worth_amd(&c.outline));
+        let by_degree = || match (beside, paused) {
+            (Beside::Metis | Beside::Nothing, _) => Ok(None),
+            (_, Some(elimination)) => Ok(Some(self.to_the_end(elimination))),
+            (_, None) if wants_amd => self.by_amd(&graph).map(Some),
+            (_, None) => Ok(None),
+        };
+        if is_short {
+            known.extend(by_degree()?);
+            return Ok(known);
+        }
+        self.with_dissections(&graph, known, beside, by_degree)
+    }
+
+    /// The candidates by minimum degree, those that are known and another one, and by dissections, at the same time on rayon's threads, of which none waits for another. METIS on a thread
+    /// of its own, since it may have to wait until it is known whether it is worth it; with a single thread after the others.
+    fn with_dissections(
+        &self,
+        graph: &Graph,
+        mut known: Vec<Candidate>,
+        beside: Beside,
+        by_degree: impl FnOnce() -> Result<Option<Candidate>, AnalyseError> + Send,
+    ) -> Result<Vec<Candidate>, AnalyseError> {
+        let costs = &self.costs;
+        let given_up = &AtomicBool::new(false);
+        let is_alone = rayon::current_num_threads() == 1;
+        thread::scope(|scope| {
+            let (say, said) = mpsc::channel();
+            // None: it is not worth it, or something panicked, and that goes its own way.
+            let metis = (!is_alone && beside != Beside::Nothing).then(|| {
+                scope.spawn(move || match beside {
+                    Beside::Both => self.metis_when_told(graph, &said),
+                    _ => self.by_metis(graph, false),
+                })
+            });
+            let not_yet = |times| Said {
+                times,
+                is_final: false,
+            };
+            say.send(not_yet(self.least_times_metis(&known))).ok();
+            let say_too = say.clone();
+            let (by_degree, mut all) = rayon::join(
+                || {
+                    known.extend(by_degree()?);
+                    if known.iter().any(|c| costs.is_enough(&c.outline)) {
+                        given_up.store(true, Ordering::Relaxed);
+                    }
+                    let times = self.least_times_metis(&known);
+                    let is_final = true;
+                    say.send(Said { times, is_final }).ok();
+                    drop(say);
+                    Ok((known, Said { times, is_final }))
+                },
+                || {
+                    self.by_dissection(graph, given_up, |first| {
+                        let times = costs.times_metis(&first.outline);
+                        say_too.send(not_yet(times)).ok();
+                        drop(say_too);
+                    })
+                },
+            );
+            let by_metis = metis.map(|metis| {
+                metis
+                    .join()
+                    .unwrap_or_else(|p| std::panic::resume_unwind(p))
+            });
+            let (known, said) = by_degree?;
+            if given_up.load(Ordering::Relaxed) {
+                return Ok(known);
+            }
+            if beside == Beside::Metis || said.is_worth_metis(graph) {
+                let several = costs.takes_several(said.times, graph);
+                all.extend(by_metis.unwrap_or_else(|| self.by_metis(graph, several)));
+            }
+            all.extend(known);
+            Ok(all)
+        })
+    }
+
+    /// By the best of them. That the columns as they come take long says nothing of other orders: none where they are all.
+    fn least_times_metis(&self, candidates: &[Candidate]) -> f64 {
+        if candidates.iter().all(|c| c.name == NATURAL) {
+            return 0.0;
+        }
+        let times = candidates
+            .iter()
+            .map(|c| self.costs.times_metis(&c.outline));
+        times.fold(f64::INFINITY, f64::min)
+    }
+}
