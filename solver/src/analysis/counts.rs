@@ -16,19 +16,21 @@ pub(crate) struct RowsByFirst {
 impl RowsByFirst {
     /// From the first column of every row, O(rows + columns).
     pub fn new(ncols: usize, first: &[u32]) -> Self {
-        let mut start = vec![0usize; ncols + 1];
+        // The start of column k lies at k + 1 as long as rows are put in, and moves on with each of them.
+        let mut start = vec![0usize; ncols + 2];
         for &f in first {
-            start[f as usize + 1] += 1;
+            start[f as usize + 2] += 1;
         }
-        for k in 0..ncols {
-            start[k + 1] += start[k];
+        for k in 2..start.len() {
+            start[k] += start[k - 1];
         }
-        let mut next = start.clone();
         let mut ids = vec![0u32; first.len()];
-        for (i, &f) in first.iter().enumerate() {
-            ids[next[f as usize]] = i as u32;
-            next[f as usize] += 1;
+        for (&f, i) in first.iter().zip(0..) {
+            let slot = &mut start[f as usize + 1];
+            ids[*slot] = i;
+            *slot += 1;
         }
+        start.pop();
         Self { start, ids }
     }
 

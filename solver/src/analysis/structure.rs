@@ -179,10 +179,12 @@ fn estimate(parent: &[u32], counts: &[u32], by_first: &RowsByFirst, start: &[u32
             1.0
         };
         let points = k.min(SAMPLES);
+        // Most of the time here would go into divisions.
+        let (step, of_own, of_children) = (k / points, 1.0 / npiv, 1.0 / spread);
         let (mut front, mut entries) = (0.0, 0.0);
         for x in 0..points as usize {
-            let j = (x as f64 + 0.5) * k / points;
-            let reach = own * (j / npiv).min(1.0) + children * (j / spread).min(1.0);
+            let j = (x as f64 + 0.5) * step;
+            let reach = own * (j * of_own).min(1.0) + children * (j * of_children).min(1.0);
             front += 4.0 * (reach - j).max(1.0) * (n - j);
             entries += reach.max(j + 1.0);
         }
