@@ -7,6 +7,7 @@
 //! somebody else: no view ever reads or writes them.
 
 use std::marker::PhantomData;
+use std::ops::Range;
 
 /// A read-only `nrows x ncols` block, column-major with leading dimension `ld`.
 pub struct MatRef<'a, T> {
@@ -107,6 +108,23 @@ impl<'a, T> MatRef<'a, T> {
         }
         // SAFETY: the constructor saw that column j < ncols lies in the borrowed block, and the borrow lasts for 'a.
         unsafe { std::slice::from_raw_parts(self.ptr.add(j * self.ld), self.nrows) }
+    }
+
+    /// Some rows of the columns from `first` on, one column after the other: one check for all of them.
+    ///
+    /// # Panics
+    /// When there are fewer rows or columns.
+    #[inline(always)]
+    pub fn columns(self, first: usize, rows: Range<usize>) -> impl Iterator<Item = &'a [T]> {
+        assert!(
+            first <= self.ncols && rows.start < rows.end && rows.end <= self.nrows,
+            "columns of a view"
+        );
+        (first..self.ncols).map(move |j| {
+            // SAFETY: the constructor saw that column j < ncols lies in the borrowed block, all nrows >= rows.end > 0 rows of it, and the borrow lasts
+            // for 'a.
+            unsafe { std::slice::from_raw_parts(self.ptr.add(j * self.ld + rows.start), rows.len()) }
+        })
     }
 
     /// Entry (i, j).

@@ -285,6 +285,11 @@ impl Symbolic {
         &self.tree.fronts
     }
 
+    /// The staircase of front `f`: of each of its columns, pivots first, the rows from the top on that may be nonzero. It increases.
+    pub fn stair(&self, f: usize) -> &[u32] {
+        self.tree.stair(f)
+    }
+
     /// Wall time of every step of the analysis, in order.
     pub fn steps(&self) -> &[(&'static str, Duration)] {
         &self.steps

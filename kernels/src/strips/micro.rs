@@ -1,6 +1,8 @@
 //! The innermost loops of a strip, each compiled on its own so that its sums stay in registers: R vectors of rows, N columns.
 #![allow(clippy::needless_range_loop)] // an index runs over several arrays at once
 
+use super::groups;
+use super::steps::Steps;
 use crate::block::Op;
 use crate::simd::{Lanes, lanes};
 use crate::view::MatRef;
@@ -146,43 +148,88 @@ impl<T: Lanes, const N: usize> Triangle<'_, '_, T, N> {
     }
 }
 
-/// C2 += V TW on the rows from `row` on, which are those of `v`.
+/// C2 += V TW on whole vectors of rows, the last ones first.
 pub(super) struct Update<'a, 'b, T, const R: usize, const N: usize> {
     pub v: MatRef<'a, T>,
+    /// V packed: [`groups`] of vectors of its rows, the last ones first, each column by column.
+    pub panels: Option<&'a [T]>,
+    /// Which rows each reflector has.
+    pub steps: &'a Steps,
     pub tw: &'a [T],
-    pub c2: &'a mut [&'b mut [T]; N],
     pub ld: usize,
-    pub row: usize,
+    pub c2: &'a mut [&'b mut [T]; N],
 }
 
-impl<T: Lanes, const R: usize, const N: usize> WithSimd for Update<'_, '_, T, R, N> {
+/// The update, whose columns of TW are D elements apart; 0 if that is for `ld` to tell.
+pub(super) struct Apart<const D: usize, U>(pub U);
+
+impl<T: Lanes, const R: usize, const N: usize, const D: usize> WithSimd
+    for Apart<D, Update<'_, '_, T, R, N>>
+{
     type Output = ();
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, s: S) {
-        let v = self.v;
-        let k = v.ncols();
-        let height = R * lanes::<S, T>();
+        let update = self.0;
+        let (v, l) = (update.v, lanes::<S, T>());
+        let (m, k) = (v.nrows(), v.ncols());
+        let ld = if D > 0 { D } else { update.ld };
+        assert!(k <= ld, "{k} reflectors, columns {ld} apart");
         let mut tw: [&[T]; N] = [&[]; N];
         for y in 0..N {
-            tw[y] = &self.tw[y * self.ld..][..k];
+            tw[y] = &update.tw[y * ld..][..k];
         }
-        // Sums that begin with C2 would wait for it to come.
-        let mut acc = [[T::sum_of(s, T::splat(s, T::zero())); R]; N];
-        for j in 0..k {
-            let v = T::vectors::<S>(&v.col(j)[..height]).0;
-            for y in 0..N {
-                let x = T::factor(s, tw[y][j]);
-                for r in 0..R {
-                    acc[y][r] = T::add_product(s, x, v[r], acc[y][r]);
+        let mut c: [&mut [T::V<S>]; N] = std::array::from_fn(|_| &mut [][..]);
+        for (y, column) in update.c2.iter_mut().enumerate() {
+            c[y] = &mut T::vectors_mut::<S>(column).0[..m / l];
+        }
+        let mut panels = update.panels;
+        let (mut at, mut first) = (m / l, k);
+        for r in groups(m / l, R) {
+            at -= r;
+            first = update.steps.first_below(at * l, first);
+            let v = match &mut panels {
+                Some(rest) => {
+                    let (panel, others) = rest.split_at(r * l * k);
+                    *rest = others;
+                    MatRef::new(panel, r * l, k, r * l).columns(first, 0..r * l)
                 }
+                None => v.columns(first, at * l..(at + r) * l),
+            };
+            let v = v.zip(first..k);
+            match r {
+                1 => rows::<S, T, 1, N>(s, v, &tw, &mut c, at),
+                2 => rows::<S, T, 2, N>(s, v, &tw, &mut c, at),
+                _ => rows::<S, T, R, N>(s, v, &tw, &mut c, at),
             }
         }
+    }
+}
+
+/// C2 += V TW on R vectors of rows, from vector `at` of C2 on; columns of V come with their numbers.
+#[inline(always)]
+fn rows<'a, S: Simd, T: Lanes, const R: usize, const N: usize>(
+    s: S,
+    v: impl Iterator<Item = (&'a [T], usize)>,
+    tw: &[&[T]; N],
+    c: &mut [&mut [T::V<S>]; N],
+    at: usize,
+) {
+    // Sums that begin with C2 would wait for it to come.
+    let mut acc = [[T::sum_of(s, T::splat(s, T::zero())); R]; N];
+    for (v, j) in v {
+        let v = &T::vectors::<S>(v).0[..R];
         for y in 0..N {
-            let c = T::vectors_mut::<S>(&mut self.c2[y][self.row..][..height]).0;
+            let x = T::factor(s, tw[y][j]);
             for r in 0..R {
-                c[r] = T::vadd(s, c[r], T::value(s, acc[y][r]));
+                acc[y][r] = T::add_product(s, x, v[r], acc[y][r]);
             }
+        }
+    }
+    for y in 0..N {
+        let c = &mut c[y][at..][..R];
+        for r in 0..R {
+            c[r] = T::vadd(s, c[r], T::value(s, acc[y][r]));
         }
     }
 }

@@ -15,6 +15,7 @@
 //! What is left of the columns goes through a padded copy, so that a column's result depends on nothing but that column.
 
 mod micro;
+mod steps;
 #[cfg(test)]
 mod tests;
 
@@ -22,9 +23,10 @@ use crate::block::{Factor, Op};
 use crate::panel::line;
 use crate::simd::{Lanes, arch, lanes};
 use crate::view::{MatMut, MatRef};
-use micro::{Adjoint, InPairs, Triangle, Update, last_rows};
+use micro::{Adjoint, Apart, InPairs, Triangle, Update, last_rows};
 use pulp::{Simd, WithSimd};
 use std::sync::OnceLock;
+use steps::Steps;
 
 /// Columns of a strip, at most.
 pub(crate) const WIDE: usize = 8;
@@ -109,11 +111,12 @@ impl<T: Lanes> Strips<'_, T> {
         let (tw, rest) = rest.split_at_mut(ld * N);
         let height = m.next_multiple_of(line::<T>());
         let (with_factor, rest) = rest.split_at_mut(k.next_multiple_of(N) * height);
+        let steps = Steps::of(v, rows);
         let first = match place {
             Factor::Between => v,
-            Factor::IntoV => times::<S, T, R, N>(s, v, factor, with_factor),
+            Factor::IntoV => times::<S, T, R, N>(s, v, &steps, factor, with_factor),
         };
-        pack::<S, T>(first.submatrix(0, 0, rows, k), by_rows, R);
+        pack::<S, T>(first.submatrix(0, 0, rows, k), &steps, by_rows, R);
         let (panels, rest) = rest.split_at_mut(k * height);
         let is_packed = conflicts::<S, T>(v);
         if is_packed {
@@ -127,6 +130,7 @@ impl<T: Lanes> Strips<'_, T> {
             factor,
             by_rows,
             panels: is_packed.then_some(&*panels),
+            steps: &steps,
         };
         let whole = n / N * N;
         for j in (0..whole).step_by(N) {
@@ -155,6 +159,7 @@ struct Block<'a, T> {
     by_rows: &'a [T],
     /// V as the second product reads it, if not from where it is: [`groups`] of its rows, the last ones first, each column by column.
     panels: Option<&'a [T]>,
+    steps: &'a Steps,
 }
 
 /// Whether columns of V fall onto so few sets of the nearest cache that they drive one another and C out. With AVX2, that
@@ -235,8 +240,10 @@ impl<T: Lanes> Block<'_, T> {
         let mut at = 0;
         for r in groups(k.div_ceil(l), R) {
             let (v, others) = rest.split_at(self.rows * r * l);
-            for (v, start) in v.chunks(ROWS * r * l).zip((0..self.rows).step_by(ROWS)) {
-                let rows = start..(start + ROWS).min(self.rows);
+            let end = self.steps.rows(at + r * l);
+            let v = v[..end * r * l].chunks(ROWS * r * l);
+            for (v, start) in v.zip((0..end).step_by(ROWS)) {
+                let rows = start..(start + ROWS).min(end);
                 let (c2, w) = (&c2, &mut *w);
                 match r {
                     1 => s.vectorize(Adjoint::<T, 1, N> {
@@ -268,7 +275,7 @@ impl<T: Lanes> Block<'_, T> {
             (rest, at) = (others, at + r * l);
         }
         if self.place == Factor::IntoV {
-            second::<S, T, R, N>(s, self.v, self.panels, w, ld, &mut c2);
+            second::<S, T, R, N>(s, self.v, self.panels, self.steps, w, ld, &mut c2);
             return;
         }
         let triangle = Triangle::<T, N> {
@@ -284,7 +291,7 @@ impl<T: Lanes> Block<'_, T> {
             1 => s.vectorize(triangle),
             _ => s.vectorize(InPairs(triangle)),
         }
-        second::<S, T, R, N>(s, self.v, self.panels, tw, ld, &mut c2);
+        second::<S, T, R, N>(s, self.v, self.panels, self.steps, tw, ld, &mut c2);
     }
 }
 
@@ -293,32 +300,32 @@ impl<T: Lanes> Block<'_, T> {
 fn second<S: Simd, T: Lanes, const R: usize, const N: usize>(
     s: S,
     v: MatRef<T>,
-    mut panels: Option<&[T]>,
+    panels: Option<&[T]>,
+    steps: &Steps,
     tw: &[T],
     ld: usize,
     c2: &mut [&mut [T]; N],
 ) {
-    let (m, k, l) = (v.nrows(), v.ncols(), lanes::<S, T>());
-    let mut row = m / l * l;
-    if row < m {
+    let l = lanes::<S, T>();
+    let row = v.nrows() / l * l;
+    if row < v.nrows() {
         last_rows::<S, T, N>(s, v, tw, ld, c2, row);
     }
-    for r in groups(m / l, R) {
-        row -= r * l;
-        let v = match &mut panels {
-            Some(rest) => {
-                let (panel, others) = rest.split_at(r * l * k);
-                *rest = others;
-                MatRef::new(panel, r * l, k, r * l)
-            }
-            None => v.submatrix(row, 0, r * l, k),
-        };
-        let c2 = &mut *c2;
-        match r {
-            1 => s.vectorize(Update::<T, 1, N> { v, tw, c2, ld, row }),
-            2 => s.vectorize(Update::<T, 2, N> { v, tw, c2, ld, row }),
-            _ => s.vectorize(Update::<T, R, N> { v, tw, c2, ld, row }),
-        }
+    let update = Update::<T, R, N> {
+        v,
+        panels,
+        steps,
+        tw,
+        ld,
+        c2,
+    };
+    // Where the distance of columns of TW is known, one register holds all of their addresses.
+    match ld {
+        8 => s.vectorize(Apart::<8, _>(update)),
+        16 => s.vectorize(Apart::<16, _>(update)),
+        24 => s.vectorize(Apart::<24, _>(update)),
+        32 => s.vectorize(Apart::<32, _>(update)),
+        _ => s.vectorize(Apart::<0, _>(update)),
     }
 }
 
@@ -327,6 +334,7 @@ fn second<S: Simd, T: Lanes, const R: usize, const N: usize>(
 fn times<'a, S: Simd, T: Lanes, const R: usize, const N: usize>(
     s: S,
     v: MatRef<T>,
+    steps: &Steps,
     factor: &[T],
     to: &'a mut [T],
 ) -> MatRef<'a, T> {
@@ -338,7 +346,7 @@ fn times<'a, S: Simd, T: Lanes, const R: usize, const N: usize>(
         .zip(factor.chunks(N * ld))
     {
         let mut columns = MatMut::new(to, m, N, height).into_columns();
-        second::<S, T, R, N>(s, v, None, factor, ld, &mut columns);
+        second::<S, T, R, N>(s, v, None, steps, factor, ld, &mut columns);
     }
     MatRef::new(to, m, k, height)
 }
@@ -358,14 +366,16 @@ fn groups(mut vectors: usize, most: usize) -> impl Iterator<Item = usize> {
 }
 
 #[inline(always)]
-fn pack<S: Simd, T: Lanes>(v: MatRef<T>, by_rows: &mut [T], most: usize) {
+fn pack<S: Simd, T: Lanes>(v: MatRef<T>, steps: &Steps, by_rows: &mut [T], most: usize) {
     let (m, k) = (v.nrows(), v.ncols());
     let mut rest = by_rows;
     let mut first = 0;
     for r in groups(k.div_ceil(lanes::<S, T>()), most) {
         let width = r * lanes::<S, T>();
         let (part, others) = rest.split_at_mut(m * width);
-        pack_columns(v.submatrix(0, first, m, width.min(k - first)), part, width);
+        let (rows, columns) = (steps.rows(first + width), width.min(k - first));
+        let part = &mut part[..rows * width];
+        pack_columns(v.submatrix(0, first, rows, columns), part, width);
         (rest, first) = (others, first + width);
     }
 }
