@@ -82,6 +82,10 @@ findings reps="11":
     target/release/treeqr bench gallery:grid3d-30 gallery:lp-6000 --schedulers lws --threads 2 --subtree-workers none,1 --reps {{reps}}
     target/release/treeqr bench gallery:lp-20000 gallery:grid3d-44 gallery:ch7-6-b3 --any-rank --schedulers lws --threads 1,2 --reps {{reps}}
 
+# The whole fronts of matrices by themselves, on one core: what of `do_subtree` is the kernel's; `just bench-fronts 5 gallery:conv2d-500 A.mtx`
+bench-fronts *arguments:
+    cargo bench -p treeqr-solver --bench fronts -- {{arguments}}
+
 # Solves with 1, 32 and 256 right-hand sides, on the calling thread and on workers; `just bench-solve 5 grid3d-20`
 bench-solve *arguments:
     cargo bench -p treeqr-solver --bench solve -- {{arguments}}
