@@ -123,7 +123,9 @@ impl<'a, T> MatRef<'a, T> {
         (first..self.ncols).map(move |j| {
             // SAFETY: the constructor saw that column j < ncols lies in the borrowed block, all nrows >= rows.end > 0 rows of it, and the borrow lasts
             // for 'a.
-            unsafe { std::slice::from_raw_parts(self.ptr.add(j * self.ld + rows.start), rows.len()) }
+            unsafe {
+                std::slice::from_raw_parts(self.ptr.add(j * self.ld + rows.start), rows.len())
+            }
         })
     }
 
