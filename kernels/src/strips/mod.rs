@@ -12,6 +12,8 @@
 //!
 //! Where C has no C1 and at least as many columns as rows, T goes into V once for all of them: -V op(T)^H is what is packed by rows, and W is TW.
 //!
+//! Reflectors of a front end in different rows: products leave out what is zero for that reason (`steps`).
+//!
 //! What is left of the columns goes through a padded copy, so that a column's result depends on nothing but that column.
 
 mod micro;
@@ -116,7 +118,12 @@ impl<T: Lanes> Strips<'_, T> {
             Factor::Between => v,
             Factor::IntoV => times::<S, T, R, N>(s, v, &steps, factor, with_factor),
         };
-        pack::<S, T>(first.submatrix(0, 0, rows, k), &steps, by_rows, R);
+        let first_steps = match (place, op) {
+            // V op(T)^H has in each column all that come after it.
+            (Factor::IntoV, Op::NoTrans) => Steps::full(k, rows),
+            _ => steps,
+        };
+        pack::<S, T>(first.submatrix(0, 0, rows, k), &first_steps, by_rows, R);
         let (panels, rest) = rest.split_at_mut(k * height);
         let is_packed = conflicts::<S, T>(v);
         if is_packed {
@@ -130,6 +137,7 @@ impl<T: Lanes> Strips<'_, T> {
             factor,
             by_rows,
             panels: is_packed.then_some(&*panels),
+            first_steps: &first_steps,
             steps: &steps,
         };
         let whole = n / N * N;
@@ -159,6 +167,8 @@ struct Block<'a, T> {
     by_rows: &'a [T],
     /// V as the second product reads it, if not from where it is: [`groups`] of its rows, the last ones first, each column by column.
     panels: Option<&'a [T]>,
+    /// Of `by_rows`, and of V.
+    first_steps: &'a Steps,
     steps: &'a Steps,
 }
 
@@ -240,7 +250,7 @@ impl<T: Lanes> Block<'_, T> {
         let mut at = 0;
         for r in groups(k.div_ceil(l), R) {
             let (v, others) = rest.split_at(self.rows * r * l);
-            let end = self.steps.rows(at + r * l);
+            let end = self.first_steps.rows(at + r * l);
             let v = v[..end * r * l].chunks(ROWS * r * l);
             for (v, start) in v.zip((0..end).step_by(ROWS)) {
                 let rows = start..(start + ROWS).min(end);

@@ -9,6 +9,7 @@ const ROWS: usize = 8;
 const MOST: usize = 64;
 
 /// How far down the reflectors of a block reach.
+#[derive(Clone, Copy)]
 pub(super) struct Steps {
     /// The rows behind which reflector j and all before it are zero; no less than that, and no more than all.
     rows: [u32; MOST],
@@ -18,14 +19,19 @@ pub(super) struct Steps {
 }
 
 impl Steps {
+    /// Of `reflectors` that may have all `rows`.
+    pub fn full(reflectors: usize, rows: usize) -> Self {
+        Self {
+            rows: [rows as u32; MOST],
+            all: rows,
+            reflectors,
+        }
+    }
+
     /// Of V, of which all is zero from row `rows` on.
     pub fn of<T: Scalar>(v: MatRef<T>, rows: usize) -> Self {
         let reflectors = v.ncols();
-        let mut steps = Self {
-            rows: [0; MOST],
-            all: rows,
-            reflectors,
-        };
+        let mut steps = Self::full(reflectors, rows);
         if reflectors > MOST {
             return steps;
         }

@@ -30,8 +30,12 @@ fn difference<T: KernelScalar>(
     place: Factor,
     (m, n, k): (usize, usize, usize),
     two: bool,
+    has_steps: bool,
 ) -> f64 {
-    let (v, f) = (numbers::<T>((m + 1) * k, 1), factor::<T>(op, k));
+    let (mut v, f) = (numbers::<T>((m + 1) * k, 1), factor::<T>(op, k));
+    for (j, v) in v.chunks_exact_mut(m + 1).enumerate().filter(|_| has_steps) {
+        v[m * j / k..].fill(T::zero());
+    }
     let (c1, c2) = (numbers::<T>((k + 2) * n, 4), numbers::<T>((m + 3) * n, 5));
     let ld = leading::<T>(k);
     let mut padded = vec![T::zero(); ld * (k + WIDE)];
@@ -109,6 +113,7 @@ fn all<T: KernelScalar>() {
         (77, 12, 32),
         (300, 10, 5),
         (530, 9, 25),
+        (90, 7, 70),
     ];
     for (m, n, k) in shapes {
         for op in [Op::NoTrans, Op::ConjTrans] {
@@ -117,12 +122,15 @@ fn all<T: KernelScalar>() {
                 (Factor::Between, true),
                 (Factor::IntoV, false),
             ] {
-                for arch in archs(T::IS_COMPLEX) {
-                    let worst = difference::<T>(arch, op, place, (m, n, k), two);
+                for (arch, has_steps) in archs(T::IS_COMPLEX)
+                    .into_iter()
+                    .flat_map(|arch| [(arch, false), (arch, true)])
+                {
+                    let worst = difference::<T>(arch, op, place, (m, n, k), two, has_steps);
                     let bound = 20.0 * epsilon * ((m + k) * k * k) as f64;
                     assert!(
                         worst <= bound,
-                        "{} {op:?} {place:?} {m} x {n}, {k} reflectors, {arch:?}: {worst:e} > {bound:e}",
+                        "{} {op:?} {place:?} {m} x {n}, {k} reflectors, {arch:?}, steps {has_steps}: {worst:e} > {bound:e}",
                         T::NAME
                     );
                 }
