@@ -89,6 +89,12 @@ impl Class {
     }
 }
 
+fn class_of(m: usize, n: usize) -> usize {
+    let bytes = m * n * size_of::<f64>();
+    let class = CLASSES.iter().position(|&(_, most)| bytes <= most);
+    class.expect("one holds any")
+}
+
 fn table(name: &str, symbolic: &Symbolic, repetitions: usize) {
     let mut classes = vec![Class::default(); CLASSES.len()];
     for (f, front) in symbolic.fronts().iter().enumerate() {
@@ -97,9 +103,7 @@ fn table(name: &str, symbolic: &Symbolic, repetitions: usize) {
         }
         let (m, n) = (front.m as usize, front.n as usize);
         let stair = Stair::Rows(symbolic.stair(f));
-        let bytes = m * n * size_of::<f64>();
-        let class = CLASSES.iter().position(|&(_, most)| bytes <= most);
-        let class = &mut classes[class.expect("any")];
+        let class = &mut classes[class_of(m, n)];
         class.fronts += 1;
         class.rows += m as u64;
         class.columns += n as u64;
@@ -115,10 +119,8 @@ fn table(name: &str, symbolic: &Symbolic, repetitions: usize) {
                 continue;
             }
             let (m, n) = (front.m as usize, front.n as usize);
-            let bytes = m * n * size_of::<f64>();
-            let class = CLASSES.iter().position(|&(_, most)| bytes <= most);
             let time = run(front.reflectors(), (m, n), symbolic.stair(f), &mut scratch);
-            let times = &mut classes[class.expect("any")].times;
+            let times = &mut classes[class_of(m, n)].times;
             *times.last_mut().expect("of this repetition") += time;
         }
     }
@@ -130,6 +132,7 @@ fn table(name: &str, symbolic: &Symbolic, repetitions: usize) {
     all.print(name, "all");
 }
 
+/// Fills a front down to its staircase, and times the kernel on it.
 fn run(
     reflectors: usize,
     (m, n): (usize, usize),
