@@ -1,7 +1,7 @@
 //! AMD (Amestoy, Davis, Duff 1996) on the graph of W22' W22, by faer.
 
 use super::OrderingInput;
-use super::graph::{Graph, column_intersection};
+use super::graph::{ColumnGraph, Graph};
 use crate::error::AnalyseError;
 use faer::Index;
 use faer::dyn_stack::{MemBuffer, MemStack};
@@ -9,12 +9,13 @@ use faer::sparse::SymbolicSparseColMatRef;
 use faer::sparse::linalg::amd;
 
 pub(super) fn order(input: &OrderingInput<'_>) -> Result<Vec<u32>, AnalyseError> {
-    of_graph(&column_intersection(input))
+    of_graph(&ColumnGraph::of(input))
 }
 
 /// An elimination order of a graph.
-pub(super) fn of_graph(g: &Graph) -> Result<Vec<u32>, AnalyseError> {
-    let n = g.start.len() - 1;
+pub(super) fn of_graph(g: &ColumnGraph<'_>) -> Result<Vec<u32>, AnalyseError> {
+    let g = g.whole();
+    let n = g.len();
     if n == 0 {
         return Ok(Vec::new());
     }
@@ -26,7 +27,7 @@ pub(super) fn of_graph(g: &Graph) -> Result<Vec<u32>, AnalyseError> {
 }
 
 fn with_index<I: Index>(g: &Graph) -> Result<Vec<u32>, AnalyseError> {
-    let n = g.start.len() - 1;
+    let n = g.len();
     let failed = |_| AnalyseError::OrderingFailed {
         name: "amd",
         why: "too many entries for its index type".into(),

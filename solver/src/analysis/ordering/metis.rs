@@ -4,7 +4,7 @@
 //! same whatever else the process does.
 
 use super::OrderingInput;
-use super::graph::{Graph, column_intersection};
+use super::graph::ColumnGraph;
 use crate::error::AnalyseError;
 use std::sync::Mutex;
 
@@ -12,25 +12,25 @@ use std::sync::Mutex;
 const SEVERAL: i32 = 4;
 
 pub(super) fn order(input: &OrderingInput<'_>) -> Result<Vec<u32>, AnalyseError> {
-    of_graph(&column_intersection(input))
+    of_graph(&ColumnGraph::of(input))
 }
 
 pub(super) fn order_best_of(input: &OrderingInput<'_>) -> Result<Vec<u32>, AnalyseError> {
-    best_of(&column_intersection(input))
+    best_of(&ColumnGraph::of(input))
 }
 
 /// An elimination order of a graph.
-pub(super) fn of_graph(g: &Graph) -> Result<Vec<u32>, AnalyseError> {
+pub(super) fn of_graph(g: &ColumnGraph<'_>) -> Result<Vec<u32>, AnalyseError> {
     with_separators(g, 1)
 }
 
 /// One for which each cut is the best of several.
-pub(super) fn best_of(g: &Graph) -> Result<Vec<u32>, AnalyseError> {
+pub(super) fn best_of(g: &ColumnGraph<'_>) -> Result<Vec<u32>, AnalyseError> {
     with_separators(g, SEVERAL)
 }
 
-fn with_separators(g: &Graph, separators: i32) -> Result<Vec<u32>, AnalyseError> {
-    let n = g.start.len() - 1;
+fn with_separators(g: &ColumnGraph<'_>, separators: i32) -> Result<Vec<u32>, AnalyseError> {
+    let (n, g) = (g.groups.vertices(), g.whole());
     if g.neighbours.is_empty() {
         return Ok((0..n as u32).collect());
     }

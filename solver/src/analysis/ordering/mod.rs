@@ -8,6 +8,7 @@ mod auto;
 mod colamd;
 mod dissection;
 mod graph;
+mod groups;
 mod metis;
 mod natural;
 

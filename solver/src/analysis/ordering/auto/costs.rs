@@ -4,7 +4,7 @@
 
 use super::super::OrderingInput;
 use super::super::colamd::Elimination;
-use super::super::graph::{self, Graph};
+use super::super::graph::{self, ColumnGraph};
 use crate::analysis::structure::Outline;
 
 /// Nested dissection in ns a vertex, and ns a pair of columns that meet in a row (a pair may meet in many), of the compressed
@@ -62,6 +62,10 @@ const SURELY: f64 = 2.0;
 const LONG_METIS_NS: f64 = 1e7;
 const AS_IT_IS: f64 = 0.5;
 const REACH: f64 = 0.01;
+/// Up to that reach the graph lies in space where it can be compressed to that part, or COLAMD has done so much of the columns by then. COLAMD, unless it is nearly done, was never
+/// the best there in the end: the dissection has all threads for itself, and the others follow only where the factorization that it leads to would take so many times as long.
+const BY_NOW: std::ops::Range<f64> = 0.4..0.75;
+const WORTH_MORE: f64 = 4.0;
 /// A dense mesh whose columns come row by row has no supernode as wide as this part of all columns. Where the factorization then takes so many times as
 /// long as a dissection, AMD is not tried: it takes 0.4 to 0.7 of that. On the graph of many rows on few columns a wider one says what COLAMD's reach says.
 const NARROW: f64 = 0.125;
@@ -94,7 +98,7 @@ pub(super) struct Said {
 
 impl Said {
     /// Whether METIS is worth it; for certain, if there is more to come.
-    pub fn is_worth_metis(&self, graph: &Graph) -> bool {
+    pub fn is_worth_metis(&self, graph: &ColumnGraph<'_>) -> bool {
         let surely = if self.is_final { 1.0 } else { SURELY };
         let least = |worth: f64| self.times > surely * worth;
         least(WORTH_BOTH) && (least(WORTH_BOTH_ON_MESHES) || !is_mesh(graph))
@@ -110,12 +114,15 @@ pub(super) enum Beside {
     BothAtOnce,
     /// METIS.
     Metis,
+    /// Nothing, unless the factorization that the dissection leads to takes long: then both.
+    Later,
     Nothing,
 }
 
 impl Costs {
-    pub fn new(input: &OrderingInput<'_>) -> Self {
-        let (pairs, vertices) = (graph::work(input), graph::distinct(input));
+    /// Of columns of which `vertices` differ in their rows.
+    pub fn new(input: &OrderingInput<'_>, vertices: usize) -> Self {
+        let pairs = graph::work(input);
         let compression = vertices as f64 / input.cols.ncols().max(1) as f64;
         let pair = NS_PER_PAIR * compression * compression + NS_TO_COMPRESS;
         let entries = input.cols.nnz().max(1) as f64;
@@ -163,6 +170,11 @@ impl Costs {
         self.times_dissection(outline) < WORTH_ONE
     }
 
+    /// Whether a factorization is so short that nothing is tried after the dissection that led to it.
+    pub fn is_little(&self, outline: &Outline) -> bool {
+        self.times_dissection(outline) < WORTH_MORE
+    }
+
     /// Whether AMD is worth it beside the factorization that is known.
     pub fn is_worth_amd(&self, outline: &Outline) -> bool {
         factorize_ns(outline) > WORTH_AMD * self.amd_ns
@@ -185,14 +197,25 @@ impl Costs {
 
     /// Whether METIS is to choose from several separators, when minimum degree has led to a factorization so many times as long. Not on meshes, where all are
     /// alike, nor on the graph of many rows on few columns: what minimum degree leads to there may be 30 times as much as the others do.
-    pub fn takes_several(&self, times: f64, graph: &Graph) -> bool {
+    pub fn takes_several(&self, times: f64, graph: &ColumnGraph<'_>) -> bool {
         !self.is_tall && times > WORTH_SEVERAL && !is_mesh(graph)
+    }
+
+    /// Whether the graph lies in space, and COLAMD is not nearly done.
+    fn is_for_dissection(&self, paused: &Elimination<'_>) -> bool {
+        let done = paused.done() as f64 / self.columns;
+        let has_least = done >= BY_NOW.start || self.compresses();
+        paused.reach() <= REACH && has_least && done < BY_NOW.end
+    }
+
+    fn compresses(&self) -> bool {
+        self.dissection_ns <= AS_IT_IS * self.metis_ns
     }
 
     /// What is tried beside a dissection, by what the columns as they come lead to, and by COLAMD as far as it has come.
     pub fn beside(
         &self,
-        graph: &Graph,
+        graph: &ColumnGraph<'_>,
         natural: &Outline,
         paused: Option<&Elimination<'_>>,
     ) -> Beside {
@@ -215,7 +238,7 @@ impl Costs {
         };
         let is_surely_worth = says.is_worth_metis(graph)
             && !self.takes_several(says.times, graph)
-            && self.dissection_ns > AS_IT_IS * self.metis_ns;
+            && !self.compresses();
         if self.is_tall {
             return match (is_mesh, is_surely_worth && width >= NARROW) {
                 (true, _) => Beside::Both,
@@ -225,6 +248,7 @@ impl Costs {
         }
         match paused {
             Some(paused) if is_surely_worth && paused.reach() > REACH => Beside::Metis,
+            Some(paused) if self.is_for_dissection(paused) => Beside::Later,
             _ => Beside::Both,
         }
     }
@@ -246,6 +270,7 @@ pub(super) fn is_better_from_both_ends(twisted: &Outline, natural: &Outline) -> 
 }
 
 /// Whether no vertex has many neighbours.
-fn is_mesh(graph: &Graph) -> bool {
-    graph.start.windows(2).all(|w| w[1] - w[0] <= MESH)
+fn is_mesh(graph: &ColumnGraph<'_>) -> bool {
+    let mut groups = 0..graph.groups.len() as u32;
+    groups.all(|k| graph.degree(k) <= MESH)
 }

@@ -17,7 +17,8 @@
 mod costs;
 mod race;
 
-use super::{NATURAL, OrderingInput, graph};
+use super::graph::ColumnGraph;
+use super::{NATURAL, OrderingInput};
 use crate::analysis::structure::{Outline, Structure};
 use crate::error::AnalyseError;
 use race::{Field, Started};
@@ -32,7 +33,7 @@ const CLOSE: f64 = 1.2;
 /// Why there is one candidate.
 const NO_MORE_ENTRIES: &str = "R has no more entries than the matrix";
 const SHORT: &str = "less work than a nested dissection";
-const DENSE_MESH: &str = "a dense mesh, on which minimum degree is not tried";
+const SELDOM: &str = "minimum degree is seldom better on such a graph";
 
 /// An ordering that was tried.
 struct Candidate {
@@ -59,7 +60,7 @@ pub(crate) fn choose(
         return Ok(best(tried));
     }
     let why = match tried[0].name {
-        DISSECTION => DENSE_MESH,
+        DISSECTION => SELDOM,
         _ if stays => NO_MORE_ENTRIES,
         _ => SHORT,
     };
@@ -80,7 +81,7 @@ pub(crate) fn choose_first(
         Started::Done(candidate) => Some(candidate),
         Started::Paused(elimination) => Some(field.to_the_end(elimination)),
         Started::Replaced if field.costs.is_worth_amd(&natural.outline) => {
-            Some(field.by_amd(&graph::column_intersection(input))?)
+            Some(field.by_amd(&ColumnGraph::of(input))?)
         }
         Started::Replaced => None,
     };

@@ -1,12 +1,14 @@
 //! The candidates: which are run, and at the same time.
 
 use super::super::dissection::{self, Aim};
-use super::super::graph::{self, Graph};
+use super::super::graph::{self, ColumnGraph};
+use super::super::groups::Groups;
 use super::super::{NATURAL, OrderingInput, TWISTED, amd, colamd, metis, natural};
 use super::costs::{self, Beside, Costs, Said};
 use super::{Candidate, DISSECTION};
 use crate::analysis::structure::Outline;
 use crate::error::AnalyseError;
+use std::borrow::Cow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::thread;
@@ -15,8 +17,16 @@ use std::thread;
 pub(super) struct Field<'a, O> {
     input: &'a OrderingInput<'a>,
     outline: &'a O,
+    /// Columns with the same rows.
+    groups: Groups,
     pub costs: Costs,
 }
+
+/// With what the cuts aimed at.
+type Dissected = (Candidate, Aim);
+
+/// The aim of a first dissection, which follows from the graph, and what is told of it.
+const FIRST: (Option<Aim>, &str) = (None, "nested dissection");
 
 /// What became of COLAMD at first.
 pub(super) enum Started<'a> {
@@ -28,10 +38,13 @@ pub(super) enum Started<'a> {
 
 impl<'a, O: Fn(&[u32]) -> Outline + Sync> Field<'a, O> {
     pub fn new(input: &'a OrderingInput<'a>, outline: &'a O) -> Self {
+        let groups = Groups::of_columns(input);
+        let costs = Costs::new(input, groups.len());
         Field {
             input,
             outline,
-            costs: Costs::new(input),
+            groups,
+            costs,
         }
     }
 
@@ -70,7 +83,7 @@ impl<'a, O: Fn(&[u32]) -> Outline + Sync> Field<'a, O> {
         }
     }
 
-    pub fn by_amd(&self, graph: &Graph) -> Result<Candidate, AnalyseError> {
+    pub fn by_amd(&self, graph: &ColumnGraph<'_>) -> Result<Candidate, AnalyseError> {
         Ok(self.candidate("amd", "AMD", &amd::of_graph(graph)?))
     }
 
@@ -97,7 +110,11 @@ impl<'a, O: Fn(&[u32]) -> Outline + Sync> Field<'a, O> {
         match elimination.until(given_up, entries) {
             Some(order) => Started::Done(self.by_colamd(&order)),
             None if self.costs.is_dense => Started::Replaced,
-            None => Started::Paused(elimination),
+            None => {
+                let (done, reach) = (elimination.done(), elimination.reach());
+                tracing::debug!(done, reach, "COLAMD pauses");
+                Started::Paused(elimination)
+            }
         }
     }
 
@@ -108,7 +125,7 @@ impl<'a, O: Fn(&[u32]) -> Outline + Sync> Field<'a, O> {
     }
 
     /// By METIS. It refuses what does not fit its indices: then there is a candidate less.
-    fn by_metis(&self, graph: &Graph, several: bool) -> Option<Candidate> {
+    fn by_metis(&self, graph: &ColumnGraph<'_>, several: bool) -> Option<Candidate> {
         if several {
             let order = metis::best_of(graph).ok()?;
             return Some(self.candidate(
@@ -123,7 +140,11 @@ impl<'a, O: Fn(&[u32]) -> Outline + Sync> Field<'a, O> {
 
     /// By METIS, as soon as someone who knows says that it is worth it; from several separators, as soon as that is known, which may be after
     /// an order from single ones, that counts no more.
-    fn metis_when_told(&self, graph: &Graph, said: &mpsc::Receiver<Said>) -> Option<Candidate> {
+    fn metis_when_told(
+        &self,
+        graph: &ColumnGraph<'_>,
+        said: &mpsc::Receiver<Said>,
+    ) -> Option<Candidate> {
         let mut found = None;
         for said in said {
             if said.is_final
@@ -139,26 +160,36 @@ impl<'a, O: Fn(&[u32]) -> Outline + Sync> Field<'a, O> {
         found
     }
 
-    /// By nested dissection, unless it is given up; by a second one with the other aim, which seldom is better where the graph itself asks for
-    /// [`Aim::Even`]. `told` hears of the first.
+    /// By nested dissection, with an aim or that which suits the graph, unless it is given up.
     fn by_dissection(
         &self,
-        graph: &Graph,
+        graph: &ColumnGraph<'_>,
+        (aim, told): (Option<Aim>, &'static str),
+        given_up: &AtomicBool,
+    ) -> Option<Dissected> {
+        let (order, aim) = dissection::unless(given_up, graph, aim)?;
+        Some((self.candidate(DISSECTION, told, &order), aim))
+    }
+
+    /// By nested dissection, which may be known, unless it is given up; by a second one with the other aim, which seldom is better where the graph itself asks for
+    /// [`Aim::Even`]. `told` hears of the first.
+    fn by_dissections(
+        &self,
+        graph: &ColumnGraph<'_>,
+        first: Option<Dissected>,
         given_up: &AtomicBool,
         told: impl FnOnce(&Candidate),
     ) -> Vec<Candidate> {
-        let dissected = |aim, told| {
-            let (order, aim) = dissection::unless(given_up, graph, aim)?;
-            Some((self.candidate(DISSECTION, told, &order), aim))
-        };
-        let Some((first, aim)) = dissected(None, "nested dissection") else {
+        let first = first.or_else(|| self.by_dissection(graph, FIRST, given_up));
+        let Some((first, aim)) = first else {
             return Vec::new();
         };
         told(&first);
         let is_worth_another = aim == Aim::Light && self.costs.is_worth_another(&first.outline);
         let mut all = vec![first];
         if is_worth_another {
-            let another = dissected(Some(Aim::Even), "another dissection");
+            let another = (Some(Aim::Even), "another dissection");
+            let another = self.by_dissection(graph, another, given_up);
             all.extend(another.map(|(candidate, _)| candidate));
         }
         all
@@ -193,7 +224,7 @@ impl<'a, O: Fn(&[u32]) -> Outline + Sync> Field<'a, O> {
                     &is_enough,
                     is_without_fill || costs.is_all(&natural.outline),
                 );
-                (natural, graph::unless(&is_enough, self.input))
+                (natural, graph::unless(&is_enough, self.input, &self.groups))
             },
         );
         let (mut known, mut paused) = (vec![natural], None);
@@ -209,11 +240,20 @@ impl<'a, O: Fn(&[u32]) -> Outline + Sync> Field<'a, O> {
             return Ok(known);
         }
         let graph = graph.expect("it was not given up");
+        let graph = ColumnGraph::new(Cow::Borrowed(&self.groups), graph);
         let is_short = known.iter().any(|c| costs.is_enough(&c.outline));
         let beside = match is_short {
             true => Beside::Both,
             false => costs.beside(&graph, &known[0].outline, paused.as_ref()),
         };
+        let mut dissected = None;
+        if beside == Beside::Later {
+            dissected = self.by_dissection(&graph, FIRST, &AtomicBool::new(false));
+            if let Some((candidate, _)) = dissected.take_if(|(c, _)| costs.is_little(&c.outline)) {
+                known.push(candidate);
+                return Ok(known);
+            }
+        }
         let wants_amd = known.iter().all(|c| costs.is_worth_amd(&c.outline));
         let by_degree = || match (beside, paused) {
             (Beside::Metis | Beside::Nothing, _) => Ok(None),
@@ -225,16 +265,16 @@ impl<'a, O: Fn(&[u32]) -> Outline + Sync> Field<'a, O> {
             known.extend(by_degree()?);
             return Ok(known);
         }
-        self.with_dissections(&graph, known, beside, by_degree)
+        self.with_dissections(&graph, known, (beside, dissected), by_degree)
     }
 
     /// The candidates by minimum degree, those that are known and another one, and by dissections, at the same time on rayon's threads, of which none waits for another. METIS on a thread
     /// of its own, since it may have to wait until it is known whether it is worth it; with a single thread after the others.
     fn with_dissections(
         &self,
-        graph: &Graph,
+        graph: &ColumnGraph<'_>,
         mut known: Vec<Candidate>,
-        beside: Beside,
+        (beside, dissected): (Beside, Option<Dissected>),
         by_degree: impl FnOnce() -> Result<Option<Candidate>, AnalyseError> + Send,
     ) -> Result<Vec<Candidate>, AnalyseError> {
         let costs = &self.costs;
@@ -245,7 +285,7 @@ impl<'a, O: Fn(&[u32]) -> Outline + Sync> Field<'a, O> {
             // None: it is not worth it, or something panicked, and that goes its own way.
             let metis = (!is_alone && beside != Beside::Nothing).then(|| {
                 scope.spawn(move || match beside {
-                    Beside::Both => self.metis_when_told(graph, &said),
+                    Beside::Both | Beside::Later => self.metis_when_told(graph, &said),
                     _ => self.by_metis(graph, false),
                 })
             });
@@ -268,7 +308,7 @@ impl<'a, O: Fn(&[u32]) -> Outline + Sync> Field<'a, O> {
                     Ok((known, Said { times, is_final }))
                 },
                 || {
-                    self.by_dissection(graph, given_up, |first| {
+                    self.by_dissections(graph, dissected, given_up, |first| {
                         let times = costs.times_metis(&first.outline);
                         say_too.send(not_yet(times)).ok();
                         drop(say_too);

@@ -1,26 +1,21 @@
 //! Vertices with the same neighbours, themselves included, as one: a minimum-fill order may have them next to each other
 //! (Ashcraft 1995, "Compressed graphs and the minimum degree algorithm").
 
+use super::super::graph::Graph;
+use super::super::groups::{Groups, mixed};
 use super::graph::Weighted;
 use rayon::prelude::*;
 
-/// The graph of the groups, and the groups: members of group k are `members[start[k]..start[k + 1]]`.
+/// The graph of the groups, and the groups.
 pub(crate) struct Compressed {
     pub graph: Weighted,
-    start: Vec<usize>,
-    members: Vec<u32>,
+    pub groups: Groups,
 }
 
-impl Compressed {
-    pub fn members(&self, group: u32) -> &[u32] {
-        &self.members[self.start[group as usize]..self.start[group as usize + 1]]
-    }
-}
-
-/// Compresses a graph that is given by sorted adjacency lists.
-pub(crate) fn compress(start: &[usize], neighbours: &[u32]) -> Compressed {
-    let n = start.len() - 1;
-    let of = |v: u32| &neighbours[start[v as usize]..start[v as usize + 1]];
+/// Compresses a graph whose vertices stand for `weight` columns each.
+pub(crate) fn compress(g: &Graph, weight: impl Fn(u32) -> u32) -> Compressed {
+    let n = g.len();
+    let of = |v: u32| g.of(v);
     // A sum over the closed neighbourhood tells nearly all apart; lists are compared where it does not.
     let key = |v: u32| {
         let others = of(v).iter().map(|&u| mixed(u));
@@ -38,61 +33,29 @@ pub(crate) fn compress(start: &[usize], neighbours: &[u32]) -> Compressed {
         }
     }
 
-    // Groups are numbered by their first members, so that the order of vertices tells that of groups.
-    let mut group = vec![0u32; n];
-    let mut heads = Vec::with_capacity(n);
-    for v in 0..n {
-        if head[v] as usize == v {
-            group[v] = heads.len() as u32;
-            heads.push(v as u32);
-        } else {
-            group[v] = group[head[v] as usize];
-        }
-    }
-    let mut first = vec![0usize; heads.len() + 1];
-    group.iter().for_each(|&k| first[k as usize + 1] += 1);
-    for k in 0..heads.len() {
-        first[k + 1] += first[k];
-    }
-
-    let mut next = first.clone();
-    let mut members = vec![0u32; n];
-    for (v, &k) in group.iter().enumerate() {
-        members[next[k as usize]] = v as u32;
-        next[k as usize] += 1;
-    }
-
+    let groups = Groups::by_head(&head);
+    let all = 0..groups.len() as u32;
+    let weights = |k: u32| groups.members(k).iter().map(|&v| weight(v)).sum();
     let mut graph = Weighted {
-        weight: first.windows(2).map(|w| (w[1] - w[0]) as u32).collect(),
+        weight: all.clone().map(weights).collect(),
         ..Weighted::default()
     };
-    if heads.len() == n {
-        (graph.start, graph.neighbours) = (start.to_vec(), neighbours.to_vec());
+    if groups.are_single() {
+        (graph.start, graph.neighbours) = (g.start.clone(), g.neighbours.clone());
     } else {
         graph.start.push(0);
-        for &v in &heads {
-            let others = of(v).iter().filter(|&&u| head[u as usize] == u);
-            let others = others.map(|&u| group[u as usize]);
+        for k in all {
+            // The order of vertices tells that of groups.
+            let others = of(groups.head(k)).iter();
+            let others = others.filter(|&&u| head[u as usize] == u);
             graph
                 .neighbours
-                .extend(others.filter(|&k| k != group[v as usize]));
+                .extend(others.map(|&u| groups.of(u)).filter(|&u| u != k));
             graph.start.push(graph.neighbours.len());
         }
     }
     graph.edge = vec![1; graph.neighbours.len()];
-    Compressed {
-        graph,
-        start: first,
-        members,
-    }
-}
-
-/// A number without order for v (Vigna's splitmix64).
-pub(crate) fn mixed(v: u32) -> u64 {
-    let mut z = (u64::from(v) + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
+    Compressed { graph, groups }
 }
 
 /// Whether v and u are adjacent and have the same neighbours besides.

@@ -8,7 +8,7 @@
 //! ```
 
 mod coarsen;
-pub(super) mod compress;
+mod compress;
 mod graph;
 mod heap;
 mod leaf;
@@ -20,7 +20,7 @@ mod tests;
 pub(super) use refine::Aim;
 
 use super::OrderingInput;
-use super::graph::{Graph, column_intersection};
+use super::graph::ColumnGraph;
 use crate::error::AnalyseError;
 use graph::Weighted;
 use refine::{SEPARATOR, Split};
@@ -38,7 +38,7 @@ const MANY: usize = 64;
 const HEAVY: f64 = 0.2;
 
 pub(super) fn order(input: &OrderingInput<'_>) -> Result<Vec<u32>, AnalyseError> {
-    let found = unless(&AtomicBool::new(false), &column_intersection(input), None);
+    let found = unless(&AtomicBool::new(false), &ColumnGraph::of(input), None);
     Ok(found.expect("nobody gives it up").0)
 }
 
@@ -46,10 +46,11 @@ pub(super) fn order(input: &OrderingInput<'_>) -> Result<Vec<u32>, AnalyseError>
 /// up meanwhile.
 pub(super) fn unless(
     given_up: &AtomicBool,
-    g: &Graph,
+    g: &ColumnGraph<'_>,
     aim: Option<Aim>,
 ) -> Option<(Vec<u32>, Aim)> {
-    let compressed = compress::compress(&g.start, &g.neighbours);
+    let weight = |v: u32| g.groups.members(v).len() as u32;
+    let compressed = compress::compress(&g.graph, weight);
     let whole = &compressed.graph;
     let (aim, first) = match aim {
         Some(aim) => (aim, None),
@@ -64,8 +65,15 @@ pub(super) fn unless(
     if given_up.load(Relaxed) {
         return None;
     }
-    let members = groups.iter().flat_map(|&k| compressed.members(k));
-    Some((members.copied().collect(), aim))
+    let mut order = Vec::with_capacity(g.groups.vertices());
+    for &k in &groups {
+        let begin = order.len();
+        for &v in compressed.groups.members(k) {
+            order.extend_from_slice(g.groups.members(v));
+        }
+        order[begin..].sort_unstable();
+    }
+    Some((order, aim))
 }
 
 /// The number of the whole in the tree of cuts.

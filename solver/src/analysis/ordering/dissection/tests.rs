@@ -1,12 +1,14 @@
 //! Each part against what it must hold: separators separate, refinement never loses, leaves are of minimum degree, fill has the
 //! order of the theory.
 
-use super::super::graph::Graph;
+use super::super::graph::{ColumnGraph, Graph};
+use super::super::groups::Groups;
 use super::compress::compress;
 use super::graph::{Random, Weighted};
 use super::heap::Heap;
 use super::refine::{Aim, Refiner, SEPARATOR, Split};
 use super::{leaf, separator};
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::AtomicBool;
 
@@ -53,7 +55,17 @@ fn random_graph(random: &mut Random) -> Graph {
 }
 
 fn weighted(g: &Graph) -> Weighted {
-    compress(&g.start, &g.neighbours).graph
+    compress(g, |_| 1).graph
+}
+
+/// A graph of columns of which no two have the same rows.
+fn of_columns(g: &Graph) -> ColumnGraph<'static> {
+    let each: Vec<u32> = (0..g.len() as u32).collect();
+    let g = Graph {
+        start: g.start.clone(),
+        neighbours: g.neighbours.clone(),
+    };
+    ColumnGraph::new(Cow::Owned(Groups::by_head(&each)), g)
 }
 
 #[test]
@@ -63,7 +75,7 @@ fn what_is_given_up_is_not_cut() {
     for k in [12, 80] {
         let g = grid(k);
         for aim in AIMS {
-            assert_eq!(super::unless(&given_up, &g, Some(aim)), None);
+            assert_eq!(super::unless(&given_up, &of_columns(&g), Some(aim)), None);
             let split = separator::separate(&weighted(&g), 1, aim, &given_up);
             assert!(split.side.iter().all(|&side| side == 0));
         }
@@ -71,14 +83,15 @@ fn what_is_given_up_is_not_cut() {
 }
 
 fn of_graph(g: &Graph, aim: Aim) -> Vec<u32> {
-    let found = super::unless(&AtomicBool::new(false), g, Some(aim));
+    let found = super::unless(&AtomicBool::new(false), &of_columns(g), Some(aim));
     found.expect("nobody gives it up").0
 }
 
 #[test]
 fn the_aim_follows_from_the_graph() {
     let suits = |g: &Graph| {
-        let (order, aim) = super::unless(&AtomicBool::new(false), g, None).expect("an order");
+        let (order, aim) =
+            super::unless(&AtomicBool::new(false), &of_columns(g), None).expect("an order");
         assert_eq!(order, of_graph(g, aim), "{aim:?}");
         aim
     };
@@ -243,11 +256,11 @@ fn groups_have_the_same_neighbours() {
             .collect::<Vec<_>>()
     });
     let g = graph(3 * n, edges);
-    let compressed = compress(&g.start, &g.neighbours);
+    let compressed = compress(&g, |_| 1);
     assert_eq!(compressed.graph.weight, vec![3; n]);
     assert_eq!(compressed.graph.neighbours.len(), points.neighbours.len());
     for k in 0..n as u32 {
-        assert_eq!(compressed.members(k), [3 * k, 3 * k + 1, 3 * k + 2]);
+        assert_eq!(compressed.groups.members(k), [3 * k, 3 * k + 1, 3 * k + 2]);
     }
     // Nothing to compress.
     assert_eq!(weighted(&points).len(), n);
