@@ -7,6 +7,8 @@
 
 /// Blocks from so many bytes on are mappings of their own.
 const MAPPED_FROM: std::ffi::c_int = 8 << 20;
+/// Heaps of all threads together. With one they wait for its lock; four and eight leave more holes (docs/performance.md, Memory).
+const HEAPS: std::ffi::c_int = 2;
 
 /// Gives pages of the heap back to the system that nobody uses, wherever they lie: between a step that takes and frees much and one that
 /// takes its memory elsewhere. Some milliseconds; what takes heap again after it, waits for pages. Does nothing where the allocator is not glibc's.
@@ -18,7 +20,7 @@ pub fn give_freed_memory_back() {
     }
 }
 
-/// One heap for all threads, from which what is freed is taken again, and mappings of their own for the largest blocks, for the rest of
+/// Two heaps for all threads, from which what is freed is taken again, and mappings of their own for the largest blocks, for the rest of
 /// the process. For programs, at their start: it is a decision for all of the process, and no library's. Does nothing where the
 /// allocator is not glibc's.
 pub fn keep_freed_memory() {
@@ -27,6 +29,6 @@ pub fn keep_freed_memory() {
     unsafe {
         libc::mallopt(libc::M_MMAP_THRESHOLD, MAPPED_FROM);
         libc::mallopt(libc::M_TRIM_THRESHOLD, std::ffi::c_int::MAX);
-        libc::mallopt(libc::M_ARENA_MAX, 1);
+        libc::mallopt(libc::M_ARENA_MAX, HEAPS);
     }
 }

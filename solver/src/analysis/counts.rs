@@ -41,10 +41,10 @@ impl RowsByFirst {
 }
 
 /// |R(k, :)| for every k; `row(i)` lists the columns of row i, numbered by the postordered tree.
-pub(crate) fn row_counts<'a, R: Iterator<Item = u32>>(
+pub(crate) fn row_counts<'a>(
     parent: &[u32],
     by_first: &RowsByFirst,
-    row: impl Fn(u32) -> R + 'a,
+    row: impl Fn(u32) -> &'a [u32],
 ) -> Vec<u32> {
     let n = parent.len();
     // first_descendant[k]: smallest node of the subtree of k; in a postorder the subtree is first_descendant[k]..=k.
@@ -66,8 +66,15 @@ pub(crate) fn row_counts<'a, R: Iterator<Item = u32>>(
         if parent[k as usize] != NONE {
             count[parent[k as usize] as usize] -= 1;
         }
+        let mut before: &[u32] = &[];
         for &i in by_first.of(k as usize) {
-            for j in row(i) {
+            // A row of the same columns adds nothing.
+            let columns = row(i);
+            if columns == before {
+                continue;
+            }
+            before = columns;
+            for &j in columns {
                 let is_leaf = j > k && first_descendant[k as usize] >= seen_up_to[j as usize];
                 if !is_leaf {
                     continue;

@@ -15,8 +15,17 @@ pub(crate) fn column_etree(cols: &Pattern, order: &[u32]) -> Vec<u32> {
     let mut ancestor = vec![NONE; n];
     // A row is a clique in W^T W: linking each of its columns to the one before is enough to connect it.
     let mut last_in_row = vec![NONE; cols.nrows()];
+    let mut before: &[u32] = &[];
     for k in 0..n as u32 {
-        for &i in cols.col(order[k as usize] as usize) {
+        let rows = cols.col(order[k as usize] as usize);
+        // A column with the rows of the one before it is that one's parent, and finds nothing else.
+        if rows == before && !rows.is_empty() {
+            ancestor[k as usize - 1] = k;
+            parent[k as usize - 1] = k;
+            continue;
+        }
+        before = rows;
+        for &i in rows {
             let mut r = std::mem::replace(&mut last_in_row[i as usize], k);
             while r != NONE && r < k {
                 let next = std::mem::replace(&mut ancestor[r as usize], k);

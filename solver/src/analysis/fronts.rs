@@ -157,8 +157,13 @@ impl<'a, F: Fn(u32) -> &'a [u32]> Maker<'a, F> {
             own_rows.extend_from_slice(self.by_first.of(k as usize));
         }
         // No row and no contribution block here starts before the pivots.
+        let mut before: &[u32] = &[];
         for &i in &own_rows {
-            (self.row)(i).iter().for_each(|&k| self.union.add(k));
+            let columns = (self.row)(i);
+            if columns != before {
+                columns.iter().for_each(|&k| self.union.add(k));
+            }
+            before = columns;
         }
         for &c in &children {
             let c = fronts.get(c);

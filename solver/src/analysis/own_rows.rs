@@ -111,7 +111,8 @@ impl<'a> Slices<'a> {
         // place[k]: place of column k (of W22) in the front at hand.
         let mut place = vec![0u32; order.len()];
         let mut next_row: Vec<u32> = Vec::new();
-        let mut sorted: Vec<(u32, usize)> = Vec::new();
+        // Places of a row's columns in the front with their places in the row, sorted; those of the row before serve for one of the same columns.
+        let mut sorted: Vec<(u32, u32)> = Vec::new();
         let (mut r, mut e) = (0, 0);
         for &f in fronts {
             let front = &raw[f as usize];
@@ -122,20 +123,29 @@ impl<'a> Slices<'a> {
                 place[order[k as usize] as usize] = j as u32;
             }
             first_rows(front, &mut next_row);
+            let mut before: &[u32] = &[];
             for &i in &front.own_rows {
                 let row = reduced.row_ids[i as usize];
                 let base = work.rows.colptr()[row as usize];
-                let columns = reduced.rows.col(i as usize).iter().enumerate();
-                sorted.clear();
-                sorted.extend(columns.map(|(p, &j)| (place[j as usize], work.position(base + p))));
-                sorted.sort_unstable();
+                let columns = reduced.rows.col(i as usize);
+                if columns != before {
+                    before = columns;
+                    sorted.clear();
+                    sorted.extend(
+                        columns
+                            .iter()
+                            .zip(0..)
+                            .map(|(&j, p)| (place[j as usize], p)),
+                    );
+                    sorted.sort_unstable();
+                }
                 let slot = &mut next_row[sorted[0].0 as usize];
                 self.row[r] = row;
                 self.local[r] = *slot;
                 *slot += 1;
                 for &(j, p) in &sorted {
                     self.col[e] = j;
-                    self.position[e] = p;
+                    self.position[e] = work.position(base + p as usize);
                     e += 1;
                 }
                 self.end[r] = at + e;

@@ -50,21 +50,35 @@ impl Outline {
         for (k, &j) in order.iter().enumerate() {
             place[j as usize] = k as u32;
         }
-        let of = |i: u32| {
-            let columns = reduced.rows.col(i as usize).iter();
-            columns.map(|&j| place[j as usize])
-        };
+        let of = |i: u32| reduced.rows.col(i as usize);
         let rows = 0..reduced.row_ids.len() as u32;
-        let first: Vec<u32> = rows.map(|i| of(i).min().expect("no empty row")).collect();
+        let mut first = Vec::with_capacity(rows.len());
+        for i in rows {
+            // Rows often come several of the same columns, as those of a camera or of a joint.
+            first.push(match first.last() {
+                Some(&last) if of(i) == of(i - 1) => last,
+                _ => {
+                    let places = of(i).iter().map(|&j| place[j as usize]);
+                    places.min().expect("no empty row")
+                }
+            });
+        }
         let by_first = RowsByFirst::new(order.len(), &first);
         let mut columns = Vec::with_capacity(reduced.rows.nnz());
         let mut row = vec![0..0; first.len()];
+        let (mut begin, mut before): (usize, &[u32]) = (0, &[]);
         for &i in &by_first.ids {
-            let begin = columns.len();
-            columns.extend(of(i));
-            row[i as usize] = begin..columns.len();
+            let end = columns.len();
+            if of(i) == before {
+                columns.extend_from_within(begin..end);
+            } else {
+                before = of(i);
+                columns.extend(before.iter().map(|&j| place[j as usize]));
+            }
+            row[i as usize] = end..columns.len();
+            begin = end;
         }
-        let columns_of = |i: u32| columns[row[i as usize].clone()].iter().copied();
+        let columns_of = |i: u32| &columns[row[i as usize].clone()];
         let counts = row_counts(&parent, &by_first, columns_of);
         let start = supernodes::fundamental(&parent, &counts);
         let start = supernodes::relaxed(&parent, &counts, &start);
