@@ -23,12 +23,25 @@ const SPARE: usize = 32;
 /// The entries of a coordinate file in compressed columns, duplicates summed.
 pub(super) fn sparse<T: Scalar>(text: &[u8], header: &Header) -> Parsed<Csc<T>> {
     let pieces = triplets::<T>(text, header)?;
+    put_together(header, pieces).map_err(|kind| {
+        Box::new(Fault {
+            at: text.len(),
+            kind,
+        })
+    })
+}
+
+/// The entries of all pieces in compressed columns, duplicates summed.
+pub(super) fn put_together<T: Scalar>(
+    header: &Header,
+    pieces: Vec<Triplets<T>>,
+) -> Result<Csc<T>, ReadErrorKind> {
     let count = pieces.iter().map(|piece| piece.view().2.len()).sum();
     let matrix = Csc::from_parts(header.nrows, header.ncols, pieces);
     if matrix.nnz() < count
         && let Some((row, col)) = matrix.first_non_finite()
     {
-        return fault(text.len(), sum_not_finite(row, col));
+        return Err(sum_not_finite(row, col));
     }
     Ok(matrix)
 }
@@ -70,22 +83,50 @@ fn sum_not_finite(row: usize, col: usize) -> ReadErrorKind {
 /// The entries from 0, mirror images included, in the order of the text.
 fn triplets<T: Scalar>(text: &[u8], header: &Header) -> Parsed<Vec<Triplets<T>>> {
     let h = *header;
-    let all = text.len() - h.body;
-    // As many in each piece as there are bytes in it; no more than lines of a few characters.
-    let room = |bytes: usize| {
-        let lines = h.entries as f64 * bytes as f64 / all as f64;
-        let lines = (lines as usize + lines as usize / SPARE + 1).min(bytes / SHORTEST + 1);
-        Triplets::with_capacity(match h.symmetry {
-            Symmetry::General => lines,
-            _ => 2 * lines,
-        })
-    };
+    let room = Room::new(header, text.len() - h.body);
     let parse = move |cursor: &mut Cursor<'_>, out: &mut Triplets<T>| entry(cursor, &h, out);
-    parse_lines(text, h.body, Some(h.entries), |b| b == b'%', room, parse)
+    let empty = |bytes| room.of(bytes);
+    parse_lines(text, h.body, Some(h.entries), is_comment, empty, parse)
+}
+
+pub(super) fn is_comment(byte: u8) -> bool {
+    byte == b'%'
+}
+
+/// How many entries a piece of the text has room for at first.
+pub(super) struct Room {
+    /// In a byte, on average.
+    lines: f64,
+    /// Of a line.
+    entries: usize,
+}
+
+impl Room {
+    /// For all lines in so many bytes.
+    pub fn new(header: &Header, bytes: usize) -> Self {
+        Room {
+            lines: header.entries as f64 / bytes as f64,
+            entries: match header.symmetry {
+                Symmetry::General => 1,
+                _ => 2,
+            },
+        }
+    }
+
+    /// As many as there are bytes in it; no more than lines of a few characters.
+    pub fn of<T: Copy>(&self, bytes: usize) -> Triplets<T> {
+        let lines = (self.lines * bytes as f64) as usize;
+        let lines = (lines + lines / SPARE + 1).min(bytes / SHORTEST + 1);
+        Triplets::with_capacity(self.entries * lines)
+    }
 }
 
 #[inline(always)]
-fn entry<T: Scalar>(cursor: &mut Cursor<'_>, header: &Header, out: &mut Triplets<T>) -> Parsed<()> {
+pub(super) fn entry<T: Scalar>(
+    cursor: &mut Cursor<'_>,
+    header: &Header,
+    out: &mut Triplets<T>,
+) -> Parsed<()> {
     let start = cursor.at;
     let i = position(cursor, "row", header.nrows)?;
     let j = position(cursor, "column", header.ncols)?;

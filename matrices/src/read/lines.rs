@@ -40,13 +40,8 @@ pub(super) fn parse_lines<C: Send>(
             entries: 0,
             fault: None,
         };
-        while cursor.next_line(&is_comment) {
-            if let Err(fault) = parse(&mut cursor, &mut piece.content) {
-                piece.fault = Some(fault);
-                break;
-            }
-            piece.entries += 1;
-        }
+        let parse = |cursor: &mut Cursor<'_>| parse(cursor, &mut piece.content);
+        (piece.entries, piece.fault) = each_line(&mut cursor, &is_comment, parse);
         piece
     };
     let pieces: Vec<Piece<C>> = match ranges.len() {
@@ -75,6 +70,23 @@ pub(super) fn parse_lines<C: Send>(
             kind: ReadErrorKind::TooFewEntries { expected, found },
         })),
     }
+}
+
+/// Parses lines that are neither blank nor comments; how many there were, up to the first fault.
+#[inline(always)]
+pub(super) fn each_line(
+    cursor: &mut Cursor<'_>,
+    is_comment: impl Fn(u8) -> bool,
+    mut parse: impl FnMut(&mut Cursor<'_>) -> Parsed<()>,
+) -> (u64, Option<Box<Fault>>) {
+    let mut lines = 0;
+    while cursor.next_line(&is_comment) {
+        if let Err(fault) = parse(cursor) {
+            return (lines, Some(fault));
+        }
+        lines += 1;
+    }
+    (lines, None)
 }
 
 /// Ranges of about [`PIECE`] bytes that end behind a line end.

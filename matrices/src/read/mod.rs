@@ -7,8 +7,9 @@
 //! Integers beyond 2^53 are rounded, as all numbers are. Refuses NaN and infinities. gzip is told by the first two bytes,
 //! not by the name.
 //!
-//! The text lies in memory as a whole and is parsed in parallel, on the current rayon pool; what comes out does not
-//! depend on the number of threads. Memory: the text, and about two copies of the entries.
+//! The text is parsed in parallel, on the current rayon pool; what comes out does not depend on the number of threads. A large plain
+//! coordinate file is read in pieces on the way, any other lies in memory as a whole. Memory: the text, if it does, and about two copies of the
+//! entries.
 //!
 //! The format: R. Boisvert, R. Pozo, K. Remington, *The Matrix Market exchange formats: initial design*, NISTIR 5935,
 //! 1996; <https://math.nist.gov/MatrixMarket/formats.html>.
@@ -19,6 +20,8 @@ mod cursor;
 mod error;
 mod header;
 mod lines;
+#[cfg(unix)]
+mod pieces;
 mod stream;
 mod whole;
 
@@ -43,6 +46,10 @@ use std::path::Path;
 pub fn read_sparse<T: Scalar>(path: impl AsRef<Path>) -> Result<Csc<T>, ReadError> {
     let path = path.as_ref();
     let _span = tracing::info_span!("read", path = %path.display()).entered();
+    #[cfg(unix)]
+    if let Some(matrix) = pieces::sparse(path) {
+        return Ok(matrix);
+    }
     parse_sparse(&bytes_of(path)?, path)
 }
 
