@@ -3,8 +3,8 @@
 //! METIS keeps the state of its random numbers in a global: a lock around the call keeps the ordering of a matrix the
 //! same whatever else the process does.
 
-use super::OrderingInput;
 use super::graph::ColumnGraph;
+use super::{METIS, OrderingInput};
 use crate::error::AnalyseError;
 use std::sync::Mutex;
 
@@ -43,8 +43,8 @@ fn nested_dissection(
     neighbours: &[u32],
     separators: i32,
 ) -> Result<Vec<u32>, AnalyseError> {
-    static METIS: Mutex<()> = Mutex::new(());
-    let failed = |why: String| AnalyseError::OrderingFailed { name: "metis", why };
+    static LOCK: Mutex<()> = Mutex::new(());
+    let failed = |why: String| AnalyseError::OrderingFailed { name: METIS, why };
     let too_large = || {
         failed(format!(
             "{} edges do not fit its 32-bit indices",
@@ -61,7 +61,7 @@ fn nested_dissection(
     let mut options = [0i32; metis_sys::METIS_NOPTIONS as usize];
     let mut perm = vec![0i32; n];
     let mut iperm = vec![0i32; n];
-    let guard = METIS.lock().unwrap_or_else(|e| e.into_inner());
+    let guard = LOCK.lock().unwrap_or_else(|e| e.into_inner());
     // SAFETY: the arrays have the lengths that METIS expects (n + 1, xadj[n], NOPTIONS, n, n), the graph is symmetric
     // without loops, and nothing else uses METIS while the lock is held.
     let status = unsafe {

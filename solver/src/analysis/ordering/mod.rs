@@ -41,6 +41,9 @@ pub const AUTO: &str = "auto";
 /// The name of the one that leaves the columns as they come.
 pub(crate) const NATURAL: &str = "natural";
 
+/// The name of the one by METIS.
+const METIS: &str = "metis";
+
 /// The name of the one that begins at both ends.
 const TWISTED: &str = "twisted";
 
@@ -62,7 +65,7 @@ pub const ORDERINGS: &[OrderingEntry] = &[
         compute: dissection::order,
     },
     OrderingEntry {
-        name: "metis",
+        name: METIS,
         about: "nested dissection on the graph of A'A by METIS, on one core",
         compute: metis::order,
     },

@@ -114,6 +114,8 @@ pub(super) enum Beside {
     BothAtOnce,
     /// METIS.
     Metis,
+    /// METIS, and no dissection unless it refuses.
+    MetisAlone,
     /// Nothing, unless the factorization that the dissection leads to takes long: then both.
     Later,
     Nothing,
@@ -242,7 +244,7 @@ impl Costs {
         if self.is_tall {
             return match (is_mesh, is_surely_worth && width >= NARROW) {
                 (true, _) => Beside::Both,
-                (_, true) => Beside::Metis,
+                (_, true) => Beside::MetisAlone,
                 (_, false) => Beside::BothAtOnce,
             };
         }

@@ -18,7 +18,7 @@ mod costs;
 mod race;
 
 use super::graph::ColumnGraph;
-use super::{NATURAL, OrderingInput};
+use super::{METIS, NATURAL, OrderingInput};
 use crate::analysis::structure::{Outline, Structure};
 use crate::error::AnalyseError;
 use race::{Field, Started};
@@ -60,7 +60,7 @@ pub(crate) fn choose(
         return Ok(best(tried));
     }
     let why = match tried[0].name {
-        DISSECTION => SELDOM,
+        DISSECTION | METIS => SELDOM,
         _ if stays => NO_MORE_ENTRIES,
         _ => SHORT,
     };

@@ -3,7 +3,7 @@
 use super::super::dissection::{self, Aim};
 use super::super::graph::{self, ColumnGraph};
 use super::super::groups::Groups;
-use super::super::{NATURAL, OrderingInput, TWISTED, amd, colamd, metis, natural};
+use super::super::{METIS, NATURAL, OrderingInput, TWISTED, amd, colamd, metis, natural};
 use super::costs::{self, Beside, Costs, Said};
 use super::{Candidate, DISSECTION};
 use crate::analysis::structure::Outline;
@@ -135,7 +135,7 @@ impl<'a, O: Fn(&[u32]) -> Outline + Sync> Field<'a, O> {
             ));
         }
         let order = metis::of_graph(graph).ok()?;
-        Some(self.candidate("metis", "METIS", &order))
+        Some(self.candidate(METIS, "METIS", &order))
     }
 
     /// By METIS, as soon as someone who knows says that it is worth it; from several separators, as soon as that is known, which may be after
@@ -247,16 +247,22 @@ impl<'a, O: Fn(&[u32]) -> Outline + Sync> Field<'a, O> {
             false => costs.beside(&graph, &known[0].outline, paused.as_ref()),
         };
         let mut dissected = None;
-        if beside == Beside::Later {
-            dissected = self.by_dissection(&graph, FIRST, &AtomicBool::new(false));
-            if let Some((candidate, _)) = dissected.take_if(|(c, _)| costs.is_little(&c.outline)) {
-                known.push(candidate);
-                return Ok(known);
+        let alone = match beside {
+            Beside::MetisAlone => self.by_metis(&graph, false),
+            Beside::Later => {
+                dissected = self.by_dissection(&graph, FIRST, &AtomicBool::new(false));
+                let little = dissected.take_if(|(c, _)| costs.is_little(&c.outline));
+                little.map(|(candidate, _)| candidate)
             }
+            _ => None,
+        };
+        if let Some(candidate) = alone {
+            known.push(candidate);
+            return Ok(known);
         }
         let wants_amd = known.iter().all(|c| costs.is_worth_amd(&c.outline));
         let by_degree = || match (beside, paused) {
-            (Beside::Metis | Beside::Nothing, _) => Ok(None),
+            (Beside::Metis | Beside::MetisAlone | Beside::Nothing, _) => Ok(None),
             (_, Some(elimination)) => Ok(Some(self.to_the_end(elimination))),
             (_, None) if wants_amd => self.by_amd(&graph).map(Some),
             (_, None) => Ok(None),
@@ -283,12 +289,13 @@ impl<'a, O: Fn(&[u32]) -> Outline + Sync> Field<'a, O> {
         thread::scope(|scope| {
             let (say, said) = mpsc::channel();
             // None: it is not worth it, or something panicked, and that goes its own way.
-            let metis = (!is_alone && beside != Beside::Nothing).then(|| {
-                scope.spawn(move || match beside {
-                    Beside::Both | Beside::Later => self.metis_when_told(graph, &said),
-                    _ => self.by_metis(graph, false),
-                })
-            });
+            let metis = (!is_alone && !matches!(beside, Beside::MetisAlone | Beside::Nothing))
+                .then(|| {
+                    scope.spawn(move || match beside {
+                        Beside::Both | Beside::Later => self.metis_when_told(graph, &said),
+                        _ => self.by_metis(graph, false),
+                    })
+                });
             let not_yet = |times| Said {
                 times,
                 is_final: false,
