@@ -217,14 +217,17 @@ impl<'a, O: Fn(&[u32]) -> Outline + Sync> Field<'a, O> {
                 started
             },
             || {
-                let natural = natural.unwrap_or_else(|| self.natural());
-                let is_without_fill = costs.is_without_fill(&natural.outline);
-                set(&stays, is_without_fill);
-                set(
-                    &is_enough,
-                    is_without_fill || costs.is_all(&natural.outline),
-                );
-                (natural, graph::unless(&is_enough, self.input, &self.groups))
+                let by_itself = || {
+                    let natural = natural.unwrap_or_else(|| self.natural());
+                    let is_without_fill = costs.is_without_fill(&natural.outline);
+                    set(&stays, is_without_fill);
+                    let is_all = is_without_fill || costs.is_all(&natural.outline);
+                    set(&is_enough, is_all);
+                    natural
+                };
+                rayon::join(by_itself, || {
+                    graph::unless(&is_enough, self.input, &self.groups)
+                })
             },
         );
         let (mut known, mut paused) = (vec![natural], None);
