@@ -30,10 +30,10 @@ use std::time::{Duration, Instant};
 /// The smallest and the largest chunk, in bytes, if no block needs a larger one. Between them a chunk is as large as all before it.
 const SIZES: RangeInclusive<usize> = 16 << 20..=64 << 20;
 
-/// A first chunk of so many slabs is of small pages, unless twice its bytes are expected: a small run must not take two megabytes for every
+/// A first chunk of so many slabs is of small pages, unless as many bytes are expected: a small run must not take two megabytes for every
 /// block.
 const SMALL: usize = *SIZES.start() / SLAB;
-const EXPECTED: u64 = 2 * *SIZES.start() as u64;
+const EXPECTED: u64 = *SIZES.start() as u64;
 
 /// So many huge pages of an extent come when it is taken, to see how long they take; the others when they are written, by as many threads as
 /// write them.
