@@ -123,7 +123,8 @@ impl Outline {
     pub fn build(self) -> Structure {
         let count = self.order.len();
         let columns_of = self.columns_of();
-        let mut fronts = self.fronts();
+        let mut fronts = tracing::debug_span!("fronts").in_scope(|| self.fronts());
+        let _span = tracing::debug_span!("pivots").entered();
         if pivots::pays(&fronts, self.columns.len())
             && !pivots::arrange(&mut fronts, count, columns_of)
         {

@@ -77,7 +77,8 @@ export function bounds(p: Painter, f: Frame, run: Run, scale: Scale): void {
     const x = scale.x(flag.at);
     if (x < f.plot.x - 1 || x > right + 1) continue;
     const width = flag.text.length * 5.7 + 10;
-    const left = x + width > right + 40;
+    // To the right of the plot stands what its columns there are.
+    const left = x + width > right + 4;
     const begin = left ? x - width : x;
     const row = begin > taken[1] ? 1 : begin > taken[0] ? 0 : -1;
     if (flag.line) dashed(p, x, f.plot.y, x, f.plot.y + f.plot.height, 1.5, flag.colour, 6, 3);

@@ -136,6 +136,7 @@ pub(super) fn unless(
     if given_up.load(Relaxed) {
         return None;
     }
+    let _span = tracing::debug_span!("graph", vertices = groups.len()).entered();
     let joins = joining(input);
     let rows = (!groups.are_single()).then(|| rows_of_groups(input, groups));
     let row = |i: u32| match &rows {

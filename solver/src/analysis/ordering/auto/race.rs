@@ -49,7 +49,7 @@ impl<'a, O: Fn(&[u32]) -> Outline + Sync> Field<'a, O> {
     }
 
     fn candidate(&self, name: &'static str, told: &'static str, order: &[u32]) -> Candidate {
-        let outline = (self.outline)(order);
+        let outline = tracing::debug_span!("outline", name).in_scope(|| (self.outline)(order));
         tracing::debug!(
             name,
             flops = outline.flops(),

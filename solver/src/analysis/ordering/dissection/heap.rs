@@ -53,6 +53,7 @@ impl Heap {
     }
 
     /// Changes the gain of v where it is in.
+    #[inline]
     pub fn change(&mut self, v: u32, gain: i64) {
         let at = self.place[v as usize];
         if at != OUT {
@@ -72,6 +73,7 @@ impl Heap {
     }
 
     /// Puts a key where another one was.
+    #[inline]
     fn settle(&mut self, at: usize, key: i64) {
         let before = self.items[at];
         if key > before {

@@ -50,18 +50,20 @@ pub(super) fn unless(
     aim: Option<Aim>,
 ) -> Option<(Vec<u32>, Aim)> {
     let weight = |v: u32| g.groups.members(v).len() as u32;
-    let compressed = compress::compress(&g.graph, weight);
+    let compressing = tracing::debug_span!("compress");
+    let compressed = compressing.in_scope(|| compress::compress(&g.graph, weight));
     let whole = &compressed.graph;
     let (aim, first) = match aim {
         Some(aim) => (aim, None),
-        None => suited(whole, given_up),
+        None => tracing::debug_span!("first cut").in_scope(|| suited(whole, given_up)),
     };
     let mut groups = vec![0u32; whole.len()];
     let part = Part {
         graph: Cow::Borrowed(whole),
         ids: (0..whole.len() as u32).collect(),
     };
-    dissect(whole, part, (ROOT, first), &mut groups, aim, given_up);
+    let cutting = tracing::debug_span!("cuts", vertices = whole.len());
+    cutting.in_scope(|| dissect(whole, part, (ROOT, first), &mut groups, aim, given_up));
     if given_up.load(Relaxed) {
         return None;
     }
