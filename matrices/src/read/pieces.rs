@@ -12,7 +12,7 @@ use crate::scalar::Scalar;
 use crate::sparse::Csc;
 use crate::triplets::Triplets;
 use rayon::prelude::*;
-use std::fs::File;
+use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
@@ -27,15 +27,19 @@ const MORE: usize = 1 << 12;
 
 /// The matrix of a file that is large, plain and without fault.
 pub(super) fn sparse<T: Scalar>(path: &Path) -> Option<Csc<T>> {
+    // A pipe must not be opened twice.
+    if !fs::metadata(path).ok()?.is_file() {
+        return None;
+    }
     let file = File::open(path).ok()?;
     let about = file.metadata().ok()?;
-    if !about.is_file() || about.len() < WORTH_IT {
+    if about.len() < WORTH_IT {
         return None;
     }
     let mut head = vec![0; HEAD];
     file.read_exact_at(&mut head, 0).ok()?;
-    // A size line that is cut off by the end of what was read is no size line: what comes after it would be missing.
     let header = header::parse(&head, refuses_complex::<T>()).ok()?;
+    // A size line that ends with what was read may go on behind it.
     if header.format != Format::Coordinate || header.body >= HEAD {
         return None;
     }
@@ -171,6 +175,20 @@ mod tests {
         let text = format!("{head}1 1 1\n{comment}2 1{blanks}2\n2 2 3");
         let found = sparse::<f64>(file_of(&text).path()).expect("in pieces");
         assert_eq!(found.values(), [1.0, 2.0, 3.0]);
+    }
+
+    #[test]
+    fn a_pipe_is_read_once() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("pipe");
+        let made = std::process::Command::new("mkfifo").arg(&path).status();
+        assert!(made.expect("mkfifo").success());
+        let text = "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 2\n";
+        let to = path.clone();
+        let writer = std::thread::spawn(move || fs::write(to, text));
+        let found = read_sparse::<f64>(&path).expect("a matrix");
+        assert_eq!(found.values(), [2.0]);
+        writer.join().expect("a writer").expect("a reader");
     }
 
     #[test]
