@@ -141,17 +141,17 @@ impl Pattern {
     /// The transposed pattern, and for each of its entries the position of that entry in `self`. O(nnz + m + n).
     pub fn transpose(&self) -> (Pattern, Vec<usize>) {
         let mut from = vec![0usize; self.nnz()];
-        let transposed = self.transpose_telling(|slot, p| from[slot] = p);
+        let transposed = self.transposed_telling(|slot, p| from[slot] = p);
         (transposed, from)
     }
 
     /// The transposed pattern alone. O(nnz + m + n).
     pub fn transposed(&self) -> Pattern {
-        self.transpose_telling(|_, _| {})
+        self.transposed_telling(|_, _| {})
     }
 
-    /// The transposed pattern; `tell` is told of each of its entries where that was in `self`.
-    fn transpose_telling(&self, mut tell: impl FnMut(usize, usize)) -> Pattern {
+    /// The transposed pattern; `tell` is told of each of its entries, by its position, what position it has in `self`. O(nnz + m + n).
+    pub fn transposed_telling(&self, mut tell: impl FnMut(usize, usize)) -> Pattern {
         // The start of column i lies at i + 1 as long as entries are put in, and moves on with each of them, to that of i + 1.
         let mut colptr = vec![0usize; self.nrows + 2];
         for &i in &self.rowidx {

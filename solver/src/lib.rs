@@ -54,6 +54,7 @@ mod inverse;
 mod numeric;
 mod options;
 mod plan;
+mod positions;
 mod rank;
 mod refine;
 #[cfg(debug_assertions)]

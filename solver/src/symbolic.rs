@@ -6,6 +6,7 @@ use crate::analysis::groups::Unit;
 use crate::analysis::partition::Tiling;
 use crate::options::Options;
 use crate::plan::Predicted;
+use crate::positions::Positions;
 use std::sync::Arc;
 use std::time::Duration;
 use treeqr_matrices::Pattern;
@@ -78,7 +79,7 @@ pub(crate) struct OwnRows {
     /// Column in the front, increasing within a row.
     pub col: Vec<u32>,
     /// Position among the values of A.
-    pub position: Vec<usize>,
+    pub position: Positions,
 }
 
 /// The assembly tree with all of its lists.

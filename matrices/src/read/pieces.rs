@@ -16,10 +16,12 @@ use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-/// Bytes of a piece: it stays in the second-level cache until it is parsed.
-const PIECE: usize = 1 << 18;
+/// Most bytes of a piece: it stays in the second-level cache until it is parsed.
+const MOST: u64 = 1 << 18;
+/// Pieces that a small file comes in, so that threads end at about the same time.
+const PIECES: u64 = 16;
 /// Files with less are read as a whole.
-const WORTH_IT: u64 = 2 * PIECE as u64;
+const WORTH_IT: u64 = 1 << 18;
 /// What the banner, the comments before the size and the size may take.
 const HEAD: usize = 1 << 16;
 /// What is read more at once, until the last line of a piece ends.
@@ -47,9 +49,10 @@ pub(super) fn sparse<T: Scalar>(path: &Path) -> Option<Csc<T>> {
         file: &file,
         body: header.body as u64,
         len: about.len(),
+        piece: (about.len() / PIECES).min(MOST),
     };
     let room = Room::new(&header, (text.len - text.body) as usize);
-    let pieces = (text.len - text.body).div_ceil(PIECE as u64);
+    let pieces = (text.len - text.body).div_ceil(text.piece);
     let parsed: Option<Vec<(Triplets<T>, u64)>> = (0..pieces)
         .into_par_iter()
         .map_init(Vec::new, |buffer, k| {
@@ -84,15 +87,14 @@ struct Text<'a> {
     file: &'a File,
     body: u64,
     len: u64,
+    /// Bytes of a piece.
+    piece: u64,
 }
 
 impl Text<'_> {
     /// Those that begin in piece k, by way of a buffer.
     fn lines<'b>(&self, k: u64, buffer: &'b mut Vec<u8>) -> Option<&'b [u8]> {
-        let (start, end) = (
-            self.body + k * PIECE as u64,
-            self.body + (k + 1) * PIECE as u64,
-        );
+        let (start, end) = (self.body + k * self.piece, self.body + (k + 1) * self.piece);
         // With the byte before, which tells whether a line begins at the start; that of the body is the end of the size line, if there is one.
         let (start, end) = (start - 1, end.min(self.len));
         buffer.resize((end - start) as usize, 0);
@@ -148,16 +150,20 @@ mod tests {
 
     #[test]
     fn a_file_in_pieces_is_the_same_as_in_one() {
-        const ENTRIES: usize = 220_000;
-        let body = lines(ENTRIES);
-        for (banner, end) in [
+        for (entries, banner, end) in [
             (
+                220_000,
                 "%%MatrixMarket matrix coordinate real general\n% a comment\n",
                 "",
             ),
-            ("%%MatrixMarket matrix coordinate real general\r\n", "\n\n"),
+            (
+                20_000,
+                "%%MatrixMarket matrix coordinate real general\r\n",
+                "\n\n",
+            ),
         ] {
-            let text = format!("{banner}3000 2000 {ENTRIES}\n{}{end}", body.trim_end());
+            let body = lines(entries);
+            let text = format!("{banner}3000 2000 {entries}\n{}{end}", body.trim_end());
             assert!(text.len() as u64 > WORTH_IT);
             let file = file_of(&text);
             let expected = parse_sparse::<f64>(text.as_bytes(), "text").expect("a matrix");
@@ -169,9 +175,9 @@ mod tests {
 
     #[test]
     fn lines_longer_than_a_piece_are_in_one() {
-        let comment = format!("%{}\n", "-".repeat(3 * PIECE));
+        let comment = format!("%{}\n", "-".repeat(3 * MOST as usize));
         let head = "%%MatrixMarket matrix coordinate real general\n2 2 3\n";
-        let blanks = " ".repeat(2 * PIECE + 5);
+        let blanks = " ".repeat(2 * MOST as usize + 5);
         let text = format!("{head}1 1 1\n{comment}2 1{blanks}2\n2 2 3");
         let found = sparse::<f64>(file_of(&text).path()).expect("in pieces");
         assert_eq!(found.values(), [1.0, 2.0, 3.0]);

@@ -6,11 +6,12 @@
 use super::cleanup::Reduced;
 use super::fronts::RawFront;
 use super::work::Work;
+use crate::positions::{Positions, PositionsMut};
 use crate::symbolic::OwnRows;
 use rayon::prelude::*;
 
 /// Entries of W22 that are worth a task.
-const WORTH_A_TASK: usize = 50_000;
+const WORTH_A_TASK: usize = 12_000;
 
 /// The rows of W that the fronts read, and for each front of `post` where its rows end. Parts of the fronts at the same time.
 pub(super) fn number(
@@ -26,7 +27,7 @@ pub(super) fn number(
         local: vec![0; count],
         start: vec![0; count + 1],
         col: vec![0; nnz],
-        position: vec![0; nnz],
+        position: Positions::zeros(nnz, work.rows.nnz()),
     };
     let most = nnz.div_ceil(rayon::current_num_threads()).max(WORTH_A_TASK);
     let mut parts = Vec::new();
@@ -60,7 +61,7 @@ struct Slices<'a> {
     /// Ends of the rows.
     end: &'a mut [usize],
     col: &'a mut [u32],
-    position: &'a mut [usize],
+    position: PositionsMut<'a>,
 }
 
 impl<'a> Slices<'a> {
@@ -70,7 +71,7 @@ impl<'a> Slices<'a> {
             local: &mut own.local,
             end: &mut own.start[1..],
             col: &mut own.col,
-            position: &mut own.position,
+            position: own.position.as_mut(),
         }
     }
 
@@ -80,7 +81,7 @@ impl<'a> Slices<'a> {
         let (local, local2) = self.local.split_at_mut(rows);
         let (end, end2) = self.end.split_at_mut(rows);
         let (col, col2) = self.col.split_at_mut(entries);
-        let (position, position2) = self.position.split_at_mut(entries);
+        let (position, position2) = self.position.split_at(entries);
         let first = Slices {
             row,
             local,
@@ -100,7 +101,7 @@ impl<'a> Slices<'a> {
 
     /// Writes the rows of some fronts; `at` is the place of the first entry in the whole.
     fn fill(
-        self,
+        mut self,
         work: &Work,
         reduced: &Reduced,
         order: &[u32],
@@ -145,7 +146,7 @@ impl<'a> Slices<'a> {
                 *slot += 1;
                 for &(j, p) in &sorted {
                     self.col[e] = j;
-                    self.position[e] = work.position(base + p as usize);
+                    self.position.set(e, work.position(base + p as usize));
                     e += 1;
                 }
                 self.end[r] = at + e;

@@ -3,6 +3,7 @@
 //! Takes the pattern of A; gives the patterns of the columns and of the rows of W, and for every entry of a row its
 //! position among the values of A. Knows nothing of orderings.
 
+use crate::positions::Positions;
 use std::sync::Arc;
 use treeqr_matrices::Pattern;
 
@@ -15,7 +16,7 @@ pub(crate) struct Work {
     /// Pattern of W by rows (that is, of W^T by columns).
     pub rows: Arc<Pattern>,
     /// Position among the values of A for every entry of `rows`; none when it is the same position.
-    positions: Option<Vec<usize>>,
+    positions: Option<Positions>,
 }
 
 impl Work {
@@ -30,7 +31,9 @@ impl Work {
                 positions: None,
             };
         }
-        let (rows, from) = a.transpose();
+        let mut from = Positions::zeros(a.nnz(), a.nnz());
+        let mut to = from.as_mut();
+        let rows = a.transposed_telling(|slot, p| to.set(slot, p));
         Work {
             transposed,
             cols: a.clone(),
@@ -41,6 +44,6 @@ impl Work {
 
     /// Position among the values of A of the entry at `p` of the rows of W.
     pub fn position(&self, p: usize) -> usize {
-        self.positions.as_ref().map_or(p, |from| from[p])
+        self.positions.as_ref().map_or(p, |from| from.at(p))
     }
 }

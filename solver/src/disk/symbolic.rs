@@ -8,6 +8,7 @@ use crate::analysis::groups::Unit;
 use crate::analysis::ordering::ORDERINGS;
 use crate::analysis::partition::Tiling;
 use crate::options::{DenseRows, Options};
+use crate::positions::Positions;
 use crate::symbolic::{Front, OwnRows, Symbolic, Tree};
 use std::io;
 use std::sync::Arc;
@@ -28,7 +29,7 @@ stored!(Front {
     colmap_at,
 });
 stored!(OwnRows {
-    row, local, start as numbers, col, position as numbers,
+    row, local, start as numbers, col, position,
 });
 stored!(Tree {
     fronts as list, col_order, cols, stairs, rowmaps, colmaps, own,
@@ -48,6 +49,18 @@ stored!(Options {
     for_devices,
     dense_rows,
 });
+
+/// As numbers of one length, whatever they have in memory.
+impl Stored for Positions {
+    fn put(&self, out: &mut Writer<'_>) -> io::Result<()> {
+        let all: Vec<usize> = self.range(0..self.len()).collect();
+        out.numbers(&all)
+    }
+
+    fn get(from: &mut Reader<'_>) -> Result<Self, FactorsFileError> {
+        Ok(Positions::from(from.numbers::<usize>()?))
+    }
+}
 
 impl Stored for DenseRows {
     fn put(&self, out: &mut Writer<'_>) -> io::Result<()> {

@@ -218,7 +218,8 @@ impl<T: FactorScalar> App<'_, T> {
             let range = own.start[k]..own.start[k + 1];
             let cols = &own.col[range.clone()];
             let first = cols.partition_point(|&c| c < left);
-            for (&c, &p) in cols[first..].iter().zip(&own.position[range][first..]) {
+            let positions = own.position.range(range.start + first..range.end);
+            for (&c, p) in cols[first..].iter().zip(positions) {
                 if c >= right {
                     break;
                 }

@@ -125,7 +125,8 @@ impl<T: FactorScalar> App<'_, T> {
         for k in front.own_start..front.own_end {
             let row = own.local[k] as usize;
             let range = own.start[k]..own.start[k + 1];
-            for (&c, &p) in own.col[range.clone()].iter().zip(&own.position[range]) {
+            let positions = own.position.range(range.clone());
+            for (&c, p) in own.col[range].iter().zip(positions) {
                 block[row + c as usize * ld] = self.value(p);
             }
             for c in 0..self.plan.shape.nrhs {
