@@ -235,7 +235,7 @@ pub fn solve_in<N: Numbers>(args: &SolveArgs) -> Result<Outcome, Failure> {
     let summary = run.summary();
     // Of the numbers that were factorized in.
     let single = run.record().shape().scalar_bytes < size_of::<N::Matrix>();
-    let peak = peak::measure::<N::Matrix>(run.stats().threads, single);
+    let peak = peak::measure::<N::Matrix>(run.stats().threads, single, factorize_time);
     drop(bar);
     Ok(Outcome {
         rhs: RhsFacts {
