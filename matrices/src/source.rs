@@ -1,14 +1,20 @@
-//! Matrices by one word: the path of a file, or `gallery:NAME`.
+//! Matrices by one word: the path of a file, which may be a pipe, or `gallery:NAME`.
 
 use crate::dense::Dense;
 use crate::gallery::{self, GalleryError};
-use crate::read::{ReadError, is_complex, read_dense, read_sparse};
+use crate::read::{
+    ReadError, bytes_of, is_complex, parse_dense, parse_sparse, read_dense, read_sparse,
+    says_complex,
+};
 use crate::scalar::Scalar;
 use crate::sparse::Csc;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+/// How the standard input is called.
+const STANDARD_INPUT: &str = "-";
 /// What a word must begin with to mean the gallery.
 const GALLERY: &str = "gallery:";
 
@@ -26,6 +32,13 @@ const GALLERY: &str = "gallery:";
 pub enum Source {
     /// A file; `./gallery:x` for one whose name begins like the gallery's.
     File(PathBuf),
+    /// What a file holds, plain or compressed, where it can't be read twice: see [`Source::hold`].
+    Held {
+        /// How it is called.
+        name: PathBuf,
+        /// Its bytes.
+        bytes: Arc<[u8]>,
+    },
     /// A matrix of the gallery (`gallery:NAME`), or what comes with it (`gallery:NAME:rhs`, `gallery:NAME:weights`).
     Gallery {
         /// The matrix.
@@ -64,7 +77,7 @@ impl From<OsString> for Source {
 impl fmt::Display for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Source::File(path) => path.display().fmt(f),
+            Source::File(path) | Source::Held { name: path, .. } => path.display().fmt(f),
             Source::Gallery { name, part: None } => write!(f, "{GALLERY}{name}"),
             Source::Gallery {
                 name,
@@ -115,10 +128,37 @@ pub enum LoadError {
 }
 
 impl Source {
+    /// Reads what can be read but once, a pipe, or the standard input that `-` stands for, so that it can be asked both what its entries are
+    /// and for them. All else stays as it is. Memory: its bytes, for as long as the source is there.
+    ///
+    /// # Errors
+    /// Those of the system, with the name.
+    pub fn hold(&mut self) -> Result<(), ReadError> {
+        let Source::File(name) = self else {
+            return Ok(());
+        };
+        let place = match name.as_os_str() == STANDARD_INPUT {
+            true => Path::new("/dev/stdin"),
+            false => name,
+        };
+        // What is not there, or no file, is told when it is read.
+        if place
+            .metadata()
+            .is_ok_and(|about| !about.is_file() && !about.is_dir())
+            || place != name
+        {
+            let bytes = bytes_of(place)?.into();
+            let name = std::mem::take(name);
+            *self = Source::Held { name, bytes };
+        }
+        Ok(())
+    }
+
     /// Whether the entries are complex: what a file's first line says, see [`is_complex`]; the gallery is real.
     pub fn is_complex(&self) -> bool {
         match self {
             Source::File(path) => is_complex(path),
+            Source::Held { bytes, .. } => says_complex(bytes),
             Source::Gallery { .. } => false,
         }
     }
@@ -133,6 +173,12 @@ impl Source {
                 name: stem(path),
                 description: None,
                 matrix: read_sparse(path)?,
+                rhs: None,
+            }),
+            Source::Held { name, bytes } => Ok(Loaded {
+                name: stem(name),
+                description: None,
+                matrix: parse_sparse(bytes, name)?,
                 rhs: None,
             }),
             Source::Gallery { name, part: None } => {
@@ -160,6 +206,7 @@ impl Source {
     pub fn dense<T: Scalar>(&self) -> Result<Dense<T>, LoadError> {
         match self {
             Source::File(path) => Ok(read_dense(path)?),
+            Source::Held { name, bytes } => Ok(parse_dense(bytes, name)?),
             Source::Gallery { name, part } => {
                 let made = gallery::make(name)?;
                 let part = part.as_deref().unwrap_or("rhs");

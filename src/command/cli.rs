@@ -12,9 +12,9 @@ use super::trace::args::TraceCommand;
 use clap::builder::NonEmptyStringValueParser;
 use clap::{ArgGroup, Args, Parser, Subcommand};
 use clap_complete::Shell;
-use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use treeqr::matrices::Source;
 use treeqr::profiling::system::Modules;
 use treeqr::runtime::{DeviceSpec, SchedulerEntry, available_threads};
 use treeqr::solver::MemoryLimit;
@@ -43,11 +43,13 @@ pub struct Cli {
 
 fn after_help() -> String {
     format!(
-        "A matrix is a Matrix Market file, plain or compressed by gzip, or gallery:NAME, made on the spot.\n\n\
+        "A matrix is a Matrix Market file, plain or compressed by gzip, or gallery:NAME, made on the spot.\n\
+         - is one that comes through the standard input.\n\n\
          Examples:
   treeqr solve gallery:survey-60x50 --rhs gallery:survey-60x50:rhs
   treeqr analyse A.mtx.gz --ordering metis
-  treeqr gallery ch6-6-b3 -o ch6-6-b3.mtx.gz\n\n{EXIT_CODES}"
+  treeqr gallery ch6-6-b3 -o ch6-6-b3.mtx.gz
+  bzcat A.mtx.bz2 | treeqr solve -\n\n{EXIT_CODES}"
     )
 }
 
@@ -80,6 +82,25 @@ pub enum Command {
         /// For which shell
         shell: Shell,
     },
+}
+
+impl Command {
+    /// What it is to read.
+    pub fn sources(&mut self) -> Vec<&mut Source> {
+        match self {
+            Command::Solve(args) => {
+                // With factors, - says that there is no matrix.
+                let matrix = args.matrix.as_mut().filter(|_| args.factors.is_none());
+                let others = [&mut args.rhs, &mut args.weights].into_iter().flatten();
+                matrix.into_iter().chain(others).collect()
+            }
+            Command::Analyse(args) => vec![&mut args.matrix],
+            Command::Info(args) => vec![&mut args.matrix],
+            Command::Bench(args) => args.matrices.iter_mut().collect(),
+            Command::Trace(TraceCommand::Graph(args)) => vec![&mut args.matrix],
+            _ => Vec::new(),
+        }
+    }
 }
 
 /// Solve A x = b: least squares, minimum norm or square, by the shape of A
@@ -118,10 +139,10 @@ pub struct SolveArgs {
         value_name = "A.mtx[.gz]|gallery:NAME",
         required_unless_present = "factors"
     )]
-    pub matrix: Option<OsString>,
+    pub matrix: Option<Source>,
     /// The right-hand sides, one per column: a file, or gallery:NAME:rhs [default: all ones]
     #[arg(long, value_name = "b.mtx")]
-    pub rhs: Option<OsString>,
+    pub rhs: Option<Source>,
     /// Where x goes; a file of that name is replaced when x is complete, and not before
     #[arg(long, short, value_name = "x.mtx")]
     pub output: Option<PathBuf>,
@@ -136,7 +157,7 @@ pub struct SolveArgs {
     pub precision: Precision,
     /// A weight for every row: the sum of w |b - A x|^2 is minimised. 1 over the variance of an observation; none is negative
     #[arg(long, value_name = "w.mtx")]
-    pub weights: Option<OsString>,
+    pub weights: Option<Source>,
     /// Minimise ||b - A x||^2 + LAMBDA^2 ||x||^2 (Tikhonov, ridge)
     #[arg(long, value_name = "LAMBDA")]
     pub damp: Option<f64>,
@@ -312,7 +333,7 @@ pub struct DeviceArgs {
 pub struct AnalyseArgs {
     /// The matrix A: a Matrix Market file, plain or gzip, or gallery:NAME
     #[arg(value_name = "A.mtx[.gz]|gallery:NAME")]
-    pub matrix: OsString,
+    pub matrix: Source,
     #[command(flatten)]
     pub analysis: AnalysisArgs,
     /// Print one JSON object instead of the report
@@ -365,7 +386,7 @@ pub struct TreeArgs {
 pub struct InfoArgs {
     /// The matrix A: a Matrix Market file, plain or gzip, or gallery:NAME
     #[arg(value_name = "A.mtx[.gz]|gallery:NAME")]
-    pub matrix: OsString,
+    pub matrix: Source,
     /// Print one JSON object instead of the report
     #[arg(long)]
     pub json: bool,

@@ -4,7 +4,7 @@ use super::cli::{AnalysisArgs, DeviceArgs, RunArgs, TreeArgs};
 use super::failure::Failure;
 use clap::builder::{PossibleValue, TypedValueParser};
 use clap::error::ErrorKind;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -352,8 +352,8 @@ pub struct Problem<T = f64> {
 }
 
 /// Reads or makes the matrix.
-pub fn read_matrix<T: Scalar>(word: &OsString) -> Result<Problem<T>, Failure> {
-    let source = Source::from(word.clone());
+pub fn read_matrix<T: Scalar>(source: &Source) -> Result<Problem<T>, Failure> {
+    let source = source.clone();
     let loaded = source.matrix()?;
     Ok(Problem { source, loaded })
 }
@@ -366,11 +366,11 @@ pub enum AnyProblem {
 
 impl AnyProblem {
     /// Reads or makes it.
-    pub fn read(word: &OsString) -> Result<Self, Failure> {
-        Ok(if Source::from(word.clone()).is_complex() {
-            AnyProblem::Complex(read_matrix(word)?)
+    pub fn read(source: &Source) -> Result<Self, Failure> {
+        Ok(if source.is_complex() {
+            AnyProblem::Complex(read_matrix(source)?)
         } else {
-            AnyProblem::Real(read_matrix(word)?)
+            AnyProblem::Real(read_matrix(source)?)
         })
     }
 
@@ -431,22 +431,21 @@ pub struct Rhs<T> {
 
 /// Reads the right-hand sides of the matrix `a` with so many rows, or makes them of ones.
 pub fn read_rhs<T: Scalar>(
-    word: Option<&OsString>,
+    source: Option<&Source>,
     a: &Source,
     nrows: usize,
 ) -> Result<Rhs<T>, Failure> {
-    let Some(word) = word else {
+    let Some(source) = source else {
         let b = Dense::from_vector(vec![T::one(); nrows]);
         return Ok(Rhs { b, source: None });
     };
-    let source = Source::from(word.clone());
     let b: Dense<T> = source.dense()?;
     if b.nrows() != nrows {
         let failure = Failure::input(format!(
             "the right-hand side has {} rows, but {a} has {nrows}",
             b.nrows(),
         ))
-        .about(&source);
+        .about(source);
         return Err(if b.ncols() == nrows {
             failure.hint("right-hand sides are columns: transpose it")
         } else {
@@ -454,19 +453,18 @@ pub fn read_rhs<T: Scalar>(
         });
     }
     if b.ncols() == 0 {
-        return Err(Failure::input("there is no right-hand side in it").about(&source));
+        return Err(Failure::input("there is no right-hand side in it").about(source));
     }
-    let source = Some(source);
+    let source = Some(source.clone());
     Ok(Rhs { b, source })
 }
 
 /// Reads the weights, a column of as many numbers as A has rows.
-pub fn read_weights(word: &OsString) -> Result<(Vec<f64>, Source), Failure> {
-    let source = Source::from(word.clone());
+pub fn read_weights(source: &Source) -> Result<(Vec<f64>, Source), Failure> {
     let weights: Dense<f64> = source.dense()?;
     if weights.ncols() != 1 {
         let message = format!("weights are one column, and here are {}", weights.ncols());
-        return Err(Failure::input(message).about(&source));
+        return Err(Failure::input(message).about(source));
     }
-    Ok((weights.into_values(), source))
+    Ok((weights.into_values(), source.clone()))
 }

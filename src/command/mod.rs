@@ -63,7 +63,7 @@ const STOPPED: u8 = 3;
 /// Reads the command line and does what it says.
 pub fn run() -> ExitCode {
     failure::catch_panics(|| {
-        let cli = match Cli::try_parse() {
+        let mut cli = match Cli::try_parse() {
             Ok(cli) => cli,
             // Help and version come this way too.
             Err(message) => {
@@ -81,6 +81,14 @@ pub fn run() -> ExitCode {
         treeqr::runtime::leave_hwloc_plugins_out();
         if let Err(failure) = log::start() {
             return failure.report();
+        }
+        for source in cli.command.sources() {
+            if let Err(error) = source.hold() {
+                return Failure::from(treeqr::Error::from(treeqr::matrices::LoadError::from(
+                    error,
+                )))
+                .report();
+            }
         }
         let done = match cli.command {
             Command::Solve(args) => solve::run(&args),

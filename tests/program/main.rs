@@ -17,6 +17,7 @@ mod lsqr;
 mod mixed;
 mod numbers;
 mod pictures;
+mod pipes;
 mod posed;
 mod real;
 mod sentences;

@@ -108,21 +108,27 @@ pub fn is_complex(path: impl AsRef<Path>) -> bool {
     let Ok(file) = std::fs::File::open(path) else {
         return false;
     };
-    let start = |from: &mut dyn Read| {
-        let mut bytes = Vec::new();
-        // What comes before an error is as good as the rest.
-        let _ = from.take(BANNER_BYTES).read_to_end(&mut bytes);
-        bytes
-    };
-    let bytes = start(&mut &file);
+    says_complex(&start(file))
+}
+
+/// As [`is_complex`], from the first bytes of a file.
+pub(crate) fn says_complex(bytes: &[u8]) -> bool {
     let text = if bytes.starts_with(&GZIP) {
-        start(&mut flate2::read::MultiGzDecoder::new(&bytes[..]))
+        start(flate2::read::MultiGzDecoder::new(bytes))
     } else {
-        bytes
+        start(bytes)
     };
     let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&text);
     let complex = |fault: &Fault| matches!(fault.kind, ReadErrorKind::ComplexIntoReal { .. });
     header::parse(text, Some("real")).is_err_and(|fault| complex(&fault))
+}
+
+/// As much as has the banner.
+fn start(from: impl Read) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    // What comes before an error is as good as the rest.
+    let _ = from.take(BANNER_BYTES).read_to_end(&mut bytes);
+    bytes
 }
 
 /// More than any banner has.
@@ -137,7 +143,8 @@ fn refuses_complex<T: Scalar>() -> Option<&'static str> {
     (!T::IS_COMPLEX).then_some(T::NAME)
 }
 
-fn bytes_of(path: &Path) -> Result<Vec<u8>, ReadError> {
+/// All bytes of a file, as they lie there.
+pub(crate) fn bytes_of(path: &Path) -> Result<Vec<u8>, ReadError> {
     whole::read(path).map_err(|e| ReadError {
         path: path.to_owned(),
         line: None,

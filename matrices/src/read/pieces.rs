@@ -127,6 +127,9 @@ mod tests {
     use super::*;
     use std::fmt::Write as _;
     use std::io::Write as _;
+    use std::sync::mpsc;
+    use std::thread;
+    use std::time::Duration;
 
     fn file_of(text: &str) -> tempfile::NamedTempFile {
         let mut file = tempfile::NamedTempFile::new().expect("a file");
@@ -190,11 +193,18 @@ mod tests {
         let made = std::process::Command::new("mkfifo").arg(&path).status();
         assert!(made.expect("mkfifo").success());
         let text = "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 2\n";
-        let to = path.clone();
-        let writer = std::thread::spawn(move || fs::write(to, text));
-        let found = read_sparse::<f64>(&path).expect("a matrix");
-        assert_eq!(found.values(), [2.0]);
-        writer.join().expect("a writer").expect("a reader");
+        // A writer is often done before a second opening, which would wait for another one.
+        for _ in 0..100 {
+            let to = path.clone();
+            let writer = thread::spawn(move || fs::write(to, text));
+            let (send, found) = mpsc::channel();
+            let from = path.clone();
+            thread::spawn(move || send.send(read_sparse::<f64>(from)));
+            let found = found.recv_timeout(Duration::from_secs(60));
+            let matrix = found.expect("no second opening").expect("a matrix");
+            assert_eq!(matrix.values(), [2.0]);
+            writer.join().expect("a writer").expect("a reader");
+        }
     }
 
     #[test]

@@ -3,8 +3,8 @@
 //! Takes a path; gives bytes. Where the system has the file in memory, reading it is copying into fresh pages, which take a thread alone
 //! longer than all threads then take to parse what is in them.
 
-use std::fs::{self, File};
-use std::io;
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::Path;
 
 /// Bytes that a thread reads at once.
@@ -17,7 +17,8 @@ const WORTH_IT: usize = 4 * PART;
 /// # Errors
 /// Those of the system, and a lack of memory for it.
 pub(super) fn read(path: &Path) -> io::Result<Vec<u8>> {
-    let file = File::open(path)?;
+    // Opened once: a pipe whose writer is done by then would not open again.
+    let mut file = File::open(path)?;
     let about = file.metadata()?;
     let len = usize::try_from(about.len()).unwrap_or(usize::MAX);
     if about.is_file() && len >= WORTH_IT {
@@ -27,7 +28,9 @@ pub(super) fn read(path: &Path) -> io::Result<Vec<u8>> {
             return Ok(bytes);
         }
     }
-    fs::read(path)
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// The `len` bytes that are there, or nothing if they are not all, or not any more.

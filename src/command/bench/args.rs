@@ -5,10 +5,10 @@ use super::super::input::{Precision, SchedulerChoice, SchedulersParser};
 use super::super::limits::{Bound, count_bound, memory_bound};
 use super::variant::RankLook;
 use clap::Args;
-use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use treeqr::DeviceChoice;
+use treeqr::matrices::Source;
 use treeqr::runtime::{DeviceSpec, available_threads};
 use treeqr::solver::MemoryLimit;
 
@@ -62,7 +62,7 @@ rename none. A matrix that fails costs its own results only, and the exit code.
 pub struct BenchArgs {
     /// The matrices: Matrix Market files, plain or gzip, or gallery:NAME
     #[arg(value_name = "A.mtx[.gz]|gallery:NAME", required = true)]
-    pub matrices: Vec<OsString>,
+    pub matrices: Vec<Source>,
     /// Which schedulers, or all; `treeqr schedulers` lists them
     #[arg(
         long,

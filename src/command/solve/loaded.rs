@@ -44,8 +44,7 @@ pub fn run(path: &Path, args: &SolveArgs) -> Result<(), Failure> {
 /// In the numbers of the factors.
 fn solve(path: &Path, args: &SolveArgs) -> Result<Loaded, Failure> {
     let scalar = scalar_of_factors_file(path)?;
-    let rhs = args.rhs.clone().map(Source::from);
-    let complex = rhs.is_some_and(|rhs| rhs.is_complex());
+    let complex = args.rhs.as_ref().is_some_and(Source::is_complex);
     match (scalar.as_str(), complex) {
         ("f64", false) => solve_in::<f64, f64>(path, args),
         ("f64", true) => solve_in::<f64, c64>(path, args),
@@ -77,7 +76,8 @@ struct Loaded {
 
 fn solve_in<T: FactorScalar, X: Scalar>(path: &Path, args: &SolveArgs) -> Result<Loaded, Failure> {
     let output = stop::output(args.output.as_ref())?;
-    let matrix = args.matrix.as_ref().filter(|word| *word != NONE);
+    let none = Source::from(NONE);
+    let matrix = args.matrix.as_ref().filter(|source| **source != none);
     if args.refine && matrix.is_none() {
         return Err(
             Failure::input("--refine needs A, since corrections come from the residual")
@@ -92,10 +92,9 @@ fn solve_in<T: FactorScalar, X: Scalar>(path: &Path, args: &SolveArgs) -> Result
     let load = begin.elapsed();
     bar.phase("reading");
     let problem = matrix
-        .map(|word| {
-            checked(word.as_os_str().into(), path, &factors, || {
-                read_matrix::<T>(word)
-            })
+        .map(|source| {
+            let read = || read_matrix::<T>(source);
+            checked(source, path, &factors, read)
         })
         .transpose()?;
     let symbolic = factors.symbolic().clone();
@@ -213,7 +212,7 @@ fn solve_in<T: FactorScalar, X: Scalar>(path: &Path, args: &SolveArgs) -> Result
 
 /// The matrix, if the factors are its own.
 fn checked<T: FactorScalar>(
-    source: Source,
+    source: &Source,
     path: &Path,
     factors: &Factors<T>,
     read: impl FnOnce() -> Result<Problem<T>, Failure>,

@@ -8,7 +8,6 @@ use super::super::failure::Failure;
 use super::super::input::Precision;
 use super::Outcome;
 use super::work::{Numbers, Solved, Task, solve_in};
-use std::ffi::OsString;
 use std::time::Instant;
 use treeqr::devices::ScalarKind;
 use treeqr::matrices::Source;
@@ -28,9 +27,8 @@ pub fn solve(args: &SolveArgs) -> Result<Outcome, Failure> {
         let message = "--save-factors saves R and Q, and --precision mixed keeps no Q";
         return Err(Failure::input(message).hint("--precision double, or single"));
     }
-    let complex = Source::from(matrix_of(args).clone()).is_complex();
-    let rhs = args.rhs.clone().map(Source::from);
-    let split = !complex && rhs.is_some_and(|rhs| rhs.is_complex());
+    let complex = matrix_of(args).is_complex();
+    let split = !complex && args.rhs.as_ref().is_some_and(Source::is_complex);
     match (args.precision, complex, split) {
         (Precision::Double, false, false) => solve_in::<InOne<f64, f64>>(args),
         (Precision::Double, false, true) => solve_in::<InOne<f64, c64>>(args),
@@ -44,8 +42,8 @@ pub fn solve(args: &SolveArgs) -> Result<Outcome, Failure> {
     }
 }
 
-/// The word for the matrix. Without --factors there is one.
-pub fn matrix_of(args: &SolveArgs) -> &OsString {
+/// Where the matrix comes from. Without --factors there is one.
+pub fn matrix_of(args: &SolveArgs) -> &Source {
     args.matrix.as_ref().expect("clap asks for it")
 }
 

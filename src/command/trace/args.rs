@@ -3,9 +3,9 @@
 use super::super::cli::AnalysisArgs;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand, ValueEnum};
-use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use treeqr::matrices::Source;
 use treeqr::profiling::export::{self, EXPORTS, ExportEntry};
 
 /// Look into a trace: what is in it, whether it is consistent, parts of it, how two differ
@@ -227,7 +227,7 @@ give the same bytes.")]
 pub struct GraphArgs {
     /// The matrix A: a Matrix Market file, plain or gzip, or gallery:NAME
     #[arg(value_name = "A.mtx[.gz]|gallery:NAME")]
-    pub matrix: OsString,
+    pub matrix: Source,
     #[command(flatten)]
     pub analysis: AnalysisArgs,
     /// Right-hand sides
