@@ -47,19 +47,14 @@ pub(super) const WORKERS: f64 = 2.0;
 /// A dissection is waited for where the factorization that minimum degree leads to would take so many times as long: less than once,
 /// since estimates of small fronts' time are low, and the dissection is under way.
 const WORTH_ONE: f64 = 0.6;
-/// METIS is tried too where the factorization would take so many times as long as the ordering: neither of the two is always the better
-/// one. On meshes, where no vertex has many neighbours, it seldom is (decision 0009), and takes longest.
-const WORTH_BOTH: f64 = 4.0;
-const WORTH_BOTH_ON_MESHES: f64 = 12.0;
-/// Where the factorization would take so many times as long as METIS by minimum degree, METIS chooses each cut from several.
-const WORTH_SEVERAL: f64 = 100.0;
-/// METIS does not wait for minimum degree where the first dissection is so much above these.
-const SURELY: f64 = 2.0;
-/// It waits for nobody either, if it takes so long that this matters, on the graph of many rows on few columns that is no mesh: what fills in there
-/// fills in much, and minimum degree takes long to find it. Where the columns as they come, too, say twice over that METIS is worth it, and there is
-/// no compressing the graph to this part, minimum degree is not tried at all if the rows of R that COLAMD has made last, when it pauses, reach more than
-/// this part of the columns that are left: on what lies in space they reach a twentieth to a third of that.
-const LONG_METIS_NS: f64 = 1e7;
+/// Where the factorization would take so many times as long as METIS by minimum degree, METIS is tried too, each of its cuts the best of several.
+const WORTH_METIS: f64 = 100.0;
+/// A dissection that takes so long is tried alone, on the graph of many rows on few columns that is no mesh, where the columns as they come lead to a factorization that is so
+/// many times as long: what fills in there fills in much, and minimum degree takes long to find it. That is if no compressing brings the graph to this part, and the rows of R
+/// that COLAMD has made last, when it pauses, reach more than this part of the columns that are left: on what lies in space they reach a twentieth to a third of that.
+const LONG_NS: f64 = 1e7;
+const SURELY: f64 = 8.0;
+const SURELY_ON_MESHES: f64 = 24.0;
 const AS_IT_IS: f64 = 0.5;
 const REACH: f64 = 0.01;
 /// Up to that reach the graph lies in space where it can be compressed to that part, or COLAMD has done so much of the columns by then. COLAMD, unless it is nearly done, was never
@@ -72,8 +67,8 @@ const NARROW: f64 = 0.125;
 const WORTH_NO_AMD: f64 = 2.5;
 /// Most neighbours of a vertex of a mesh: the graph of a stencil of 27 points has 124.
 const MESH: usize = 128;
-/// A second dissection, with another aim, is tried where it would take so many times as long.
-const WORTH_ANOTHER: f64 = 24.0;
+/// A second dissection is tried where the factorization would take so many times as long.
+const WORTH_ANOTHER: f64 = 150.0;
 
 /// What the candidates would take, and of what kind the matrix is.
 pub(super) struct Costs {
@@ -89,33 +84,11 @@ pub(super) struct Costs {
     pub is_tall: bool,
 }
 
-/// What is known of how many times as long as METIS the factorization would take.
-pub(super) struct Said {
-    pub times: f64,
-    /// By minimum degree, whose word it is.
-    pub is_final: bool,
-}
-
-impl Said {
-    /// Whether METIS is worth it; for certain, if there is more to come.
-    pub fn is_worth_metis(&self, graph: &ColumnGraph<'_>) -> bool {
-        let surely = if self.is_final { 1.0 } else { SURELY };
-        let least = |worth: f64| self.times > surely * worth;
-        least(WORTH_BOTH) && (least(WORTH_BOTH_ON_MESHES) || !is_mesh(graph))
-    }
-}
-
 /// What is tried beside a dissection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Beside {
-    /// Minimum degree; METIS when that, or the dissection, says that it is worth it.
+    /// Minimum degree, and METIS when that says that it is worth it.
     Both,
-    /// The same, but METIS begins at once. It counts if minimum degree says so.
-    BothAtOnce,
-    /// METIS.
-    Metis,
-    /// METIS, and no dissection unless it refuses.
-    MetisAlone,
     /// Nothing, unless the factorization that the dissection leads to takes long: then both.
     Later,
     Nothing,
@@ -197,10 +170,10 @@ impl Costs {
         natural.nnz_r() as f64 <= NO_FILL * self.entries && factorize_ns(natural) < self.amd_ns
     }
 
-    /// Whether METIS is to choose from several separators, when minimum degree has led to a factorization so many times as long. Not on meshes, where all are
+    /// Whether METIS is to be tried, when minimum degree has led to a factorization so many times as long. Not on meshes, where all are
     /// alike, nor on the graph of many rows on few columns: what minimum degree leads to there may be 30 times as much as the others do.
-    pub fn takes_several(&self, times: f64, graph: &ColumnGraph<'_>) -> bool {
-        !self.is_tall && times > WORTH_SEVERAL && !is_mesh(graph)
+    pub fn is_worth_metis(&self, times: f64, graph: &ColumnGraph<'_>) -> bool {
+        !self.is_tall && times > WORTH_METIS && !is_mesh(graph)
     }
 
     /// Whether the graph lies in space, and COLAMD is not nearly done.
@@ -231,25 +204,16 @@ impl Costs {
                 Beside::Both
             };
         }
-        if self.metis_ns < LONG_METIS_NS {
+        if self.metis_ns < LONG_NS {
             return Beside::Both;
         }
-        let says = Said {
-            times: self.times_metis(natural),
-            is_final: false,
-        };
-        let is_surely_worth = says.is_worth_metis(graph)
-            && !self.takes_several(says.times, graph)
-            && !self.compresses();
-        if self.is_tall {
-            return match (is_mesh, is_surely_worth && width >= NARROW) {
-                (true, _) => Beside::Both,
-                (_, true) => Beside::MetisAlone,
-                (_, false) => Beside::BothAtOnce,
-            };
-        }
+        let times = self.times_metis(natural);
+        let least = if is_mesh { SURELY_ON_MESHES } else { SURELY };
+        let fills_in = times > least && !self.is_worth_metis(times, graph) && !self.compresses();
         match paused {
-            Some(paused) if is_surely_worth && paused.reach() > REACH => Beside::Metis,
+            _ if self.is_tall && !is_mesh && fills_in && width >= NARROW => Beside::Nothing,
+            _ if self.is_tall => Beside::Both,
+            Some(paused) if fills_in && paused.reach() > REACH => Beside::Nothing,
             Some(paused) if self.is_for_dissection(paused) => Beside::Later,
             _ => Beside::Both,
         }

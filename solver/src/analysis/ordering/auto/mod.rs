@@ -4,8 +4,8 @@
 //! Minimum degree is cheap and often enough. COLAMD comes first, beside the making of the graph of W22' W22; AMD after it where the factorization
 //! that COLAMD leads to would take longer than AMD by far, and in its place where COLAMD has much to look at. Nested dissection takes longer than both. It begins when they are
 //! done and the factorization would take longer still, or when COLAMD has had a head start: then it is given up if it turns out that minimum degree is enough, so that
-//! with one thread it does not begin. METIS comes beside it where the factorization would take much longer. Where COLAMD's first part, or the columns as they come, leave no doubt of
-//! that, minimum degree is not waited for. Where the graph lies in space a dissection runs alone, and the others follow if it leads to a long factorization; where many rows on few columns fill in, METIS does. Which of them count follows from their results alone, whatever was ready first.
+//! with one thread it does not begin. METIS follows minimum degree where that leads to a factorization that would take a hundred times as long. Where COLAMD's first part, or the columns as they come, leave no doubt that
+//! a dissection is best, minimum degree is not waited for. Where the graph lies in space a dissection runs alone, and the others follow if it leads to a long factorization. Which of them count follows from their results alone, whatever was ready first.
 //!
 //! ```text
 //!   costs.rs: what is worth what   ->   race.rs: who runs, and when   ->   here: the best of them
@@ -18,7 +18,7 @@ mod costs;
 mod race;
 
 use super::graph::ColumnGraph;
-use super::{METIS, NATURAL, OrderingInput};
+use super::{NATURAL, OrderingInput};
 use crate::analysis::structure::{Outline, Structure};
 use crate::error::AnalyseError;
 use race::{Field, Started};
@@ -60,7 +60,7 @@ pub(crate) fn choose(
         return Ok(best(tried));
     }
     let why = match tried[0].name {
-        DISSECTION | METIS => SELDOM,
+        DISSECTION => SELDOM,
         _ if stays => NO_MORE_ENTRIES,
         _ => SHORT,
     };

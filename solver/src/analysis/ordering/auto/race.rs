@@ -1,17 +1,15 @@
 //! The candidates: which are run, and at the same time.
 
-use super::super::dissection::{self, Aim};
+use super::super::dissection::{self, Manner};
 use super::super::graph::{self, ColumnGraph};
 use super::super::groups::Groups;
-use super::super::{METIS, NATURAL, OrderingInput, TWISTED, amd, colamd, metis, natural};
-use super::costs::{self, Beside, Costs, Said};
+use super::super::{NATURAL, OrderingInput, TWISTED, amd, colamd, metis, natural};
+use super::costs::{self, Beside, Costs};
 use super::{Candidate, DISSECTION};
 use crate::analysis::structure::Outline;
 use crate::error::AnalyseError;
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc;
-use std::thread;
 
 /// What is to be ordered, and what that costs.
 pub(super) struct Field<'a, O> {
@@ -21,12 +19,6 @@ pub(super) struct Field<'a, O> {
     groups: Groups,
     pub costs: Costs,
 }
-
-/// With what the cuts aimed at.
-type Dissected = (Candidate, Aim);
-
-/// The aim of a first dissection, which follows from the graph, and what is told of it.
-const FIRST: (Option<Aim>, &str) = (None, "nested dissection");
 
 /// What became of COLAMD at first.
 pub(super) enum Started<'a> {
@@ -125,72 +117,40 @@ impl<'a, O: Fn(&[u32]) -> Outline + Sync> Field<'a, O> {
     }
 
     /// By METIS. It refuses what does not fit its indices: then there is a candidate less.
-    fn by_metis(&self, graph: &ColumnGraph<'_>, several: bool) -> Option<Candidate> {
-        if several {
-            let order = metis::best_of(graph).ok()?;
-            return Some(self.candidate(
-                "metis4",
-                "METIS, the best of four cuts each time",
-                &order,
-            ));
-        }
-        let order = metis::of_graph(graph).ok()?;
-        Some(self.candidate(METIS, "METIS", &order))
+    fn by_metis(&self, graph: &ColumnGraph<'_>) -> Option<Candidate> {
+        let order = metis::best_of(graph).ok()?;
+        let told = "METIS, the best of four cuts each time";
+        Some(self.candidate("metis4", told, &order))
     }
 
-    /// By METIS, as soon as someone who knows says that it is worth it; from several separators, as soon as that is known, which may be after
-    /// an order from single ones, that counts no more.
-    fn metis_when_told(
-        &self,
-        graph: &ColumnGraph<'_>,
-        said: &mpsc::Receiver<Said>,
-    ) -> Option<Candidate> {
-        let mut found = None;
-        for said in said {
-            if said.is_final
-                && self.costs.takes_several(said.times, graph)
-                && said.is_worth_metis(graph)
-            {
-                return self.by_metis(graph, true);
-            }
-            if found.is_none() && said.is_worth_metis(graph) {
-                found = Some(self.by_metis(graph, false)?);
-            }
-        }
-        found
-    }
-
-    /// By nested dissection, with an aim or that which suits the graph, unless it is given up.
+    /// By nested dissection, unless it is given up; not the first attempt has other cuts.
     fn by_dissection(
         &self,
         graph: &ColumnGraph<'_>,
-        (aim, told): (Option<Aim>, &'static str),
+        attempt: u64,
         given_up: &AtomicBool,
-    ) -> Option<Dissected> {
-        let (order, aim) = dissection::unless(given_up, graph, aim)?;
-        Some((self.candidate(DISSECTION, told, &order), aim))
+    ) -> Option<Candidate> {
+        let manner = Manner { aim: None, attempt };
+        let told = match attempt {
+            0 => "nested dissection",
+            _ => "another dissection",
+        };
+        let (order, _) = dissection::unless(given_up, graph, manner)?;
+        Some(self.candidate(DISSECTION, told, &order))
     }
 
-    /// By nested dissection, which may be known, unless it is given up; by a second one with the other aim, which seldom is better where the graph itself asks for
-    /// [`Aim::Even`]. `told` hears of the first.
+    /// By nested dissection, which may be known, unless it is given up; by a second one where the factorization takes very much longer.
     fn by_dissections(
         &self,
         graph: &ColumnGraph<'_>,
-        first: Option<Dissected>,
+        first: Option<Candidate>,
         given_up: &AtomicBool,
-        told: impl FnOnce(&Candidate),
     ) -> Vec<Candidate> {
-        let first = first.or_else(|| self.by_dissection(graph, FIRST, given_up));
-        let Some((first, aim)) = first else {
-            return Vec::new();
-        };
-        told(&first);
-        let is_worth_another = aim == Aim::Light && self.costs.is_worth_another(&first.outline);
-        let mut all = vec![first];
-        if is_worth_another {
-            let another = (Some(Aim::Even), "another dissection");
-            let another = self.by_dissection(graph, another, given_up);
-            all.extend(another.map(|(candidate, _)| candidate));
+        let first = first.or_else(|| self.by_dissection(graph, 0, given_up));
+        let mut all = Vec::from_iter(first);
+        let is_worth_another = |c: &Candidate| self.costs.is_worth_another(&c.outline);
+        if all.first().is_some_and(is_worth_another) {
+            all.extend(self.by_dissection(graph, 1, given_up));
         }
         all
     }
@@ -250,22 +210,16 @@ impl<'a, O: Fn(&[u32]) -> Outline + Sync> Field<'a, O> {
             false => costs.beside(&graph, &known[0].outline, paused.as_ref()),
         };
         let mut dissected = None;
-        let alone = match beside {
-            Beside::MetisAlone => self.by_metis(&graph, false),
-            Beside::Later => {
-                dissected = self.by_dissection(&graph, FIRST, &AtomicBool::new(false));
-                let little = dissected.take_if(|(c, _)| costs.is_little(&c.outline));
-                little.map(|(candidate, _)| candidate)
+        if beside == Beside::Later {
+            dissected = self.by_dissection(&graph, 0, &AtomicBool::new(false));
+            if let Some(candidate) = dissected.take_if(|c| costs.is_little(&c.outline)) {
+                known.push(candidate);
+                return Ok(known);
             }
-            _ => None,
-        };
-        if let Some(candidate) = alone {
-            known.push(candidate);
-            return Ok(known);
         }
         let wants_amd = known.iter().all(|c| costs.is_worth_amd(&c.outline));
         let by_degree = || match (beside, paused) {
-            (Beside::Metis | Beside::MetisAlone | Beside::Nothing, _) => Ok(None),
+            (Beside::Nothing, _) => Ok(None),
             (_, Some(elimination)) => Ok(Some(self.to_the_end(elimination))),
             (_, None) if wants_amd => self.by_amd(&graph).map(Some),
             (_, None) => Ok(None),
@@ -274,73 +228,39 @@ impl<'a, O: Fn(&[u32]) -> Outline + Sync> Field<'a, O> {
             known.extend(by_degree()?);
             return Ok(known);
         }
-        self.with_dissections(&graph, known, (beside, dissected), by_degree)
+        self.with_dissections(&graph, known, dissected, by_degree)
     }
 
-    /// The candidates by minimum degree, those that are known and another one, and by dissections, at the same time on rayon's threads, of which none waits for another. METIS on a thread
-    /// of its own, since it may have to wait until it is known whether it is worth it; with a single thread after the others.
+    /// The candidates by minimum degree, those that are known and another one, then METIS if they say that it is worth it; and by dissections, at the same time.
     fn with_dissections(
         &self,
         graph: &ColumnGraph<'_>,
         mut known: Vec<Candidate>,
-        (beside, dissected): (Beside, Option<Dissected>),
+        dissected: Option<Candidate>,
         by_degree: impl FnOnce() -> Result<Option<Candidate>, AnalyseError> + Send,
     ) -> Result<Vec<Candidate>, AnalyseError> {
-        let costs = &self.costs;
         let given_up = &AtomicBool::new(false);
-        let is_alone = rayon::current_num_threads() == 1;
-        thread::scope(|scope| {
-            let (say, said) = mpsc::channel();
-            // None: it is not worth it, or something panicked, and that goes its own way.
-            let metis = (!is_alone && !matches!(beside, Beside::MetisAlone | Beside::Nothing))
-                .then(|| {
-                    scope.spawn(move || match beside {
-                        Beside::Both | Beside::Later => self.metis_when_told(graph, &said),
-                        _ => self.by_metis(graph, false),
-                    })
-                });
-            let not_yet = |times| Said {
-                times,
-                is_final: false,
-            };
-            say.send(not_yet(self.least_times_metis(&known))).ok();
-            let say_too = say.clone();
-            let (by_degree, mut all) = rayon::join(
-                || {
-                    known.extend(by_degree()?);
-                    if known.iter().any(|c| costs.is_enough(&c.outline)) {
-                        given_up.store(true, Ordering::Relaxed);
-                    }
-                    let times = self.least_times_metis(&known);
-                    let is_final = true;
-                    say.send(Said { times, is_final }).ok();
-                    drop(say);
-                    Ok((known, Said { times, is_final }))
-                },
-                || {
-                    self.by_dissections(graph, dissected, given_up, |first| {
-                        let times = costs.times_metis(&first.outline);
-                        say_too.send(not_yet(times)).ok();
-                        drop(say_too);
-                    })
-                },
-            );
-            let by_metis = metis.map(|metis| {
-                metis
-                    .join()
-                    .unwrap_or_else(|p| std::panic::resume_unwind(p))
-            });
-            let (known, said) = by_degree?;
-            if given_up.load(Ordering::Relaxed) {
-                return Ok(known);
-            }
-            if beside == Beside::Metis || said.is_worth_metis(graph) {
-                let several = costs.takes_several(said.times, graph);
-                all.extend(by_metis.unwrap_or_else(|| self.by_metis(graph, several)));
-            }
-            all.extend(known);
-            Ok(all)
-        })
+        let (others, dissections) = rayon::join(
+            || {
+                known.extend(by_degree()?);
+                if known.iter().any(|c| self.costs.is_enough(&c.outline)) {
+                    given_up.store(true, Ordering::Relaxed);
+                }
+                let times = self.least_times_metis(&known);
+                if self.costs.is_worth_metis(times, graph) {
+                    known.extend(self.by_metis(graph));
+                }
+                Ok(known)
+            },
+            || self.by_dissections(graph, dissected, given_up),
+        );
+        let others = others?;
+        if given_up.load(Ordering::Relaxed) {
+            return Ok(others);
+        }
+        let mut all = dissections;
+        all.extend(others);
+        Ok(all)
     }
 
     /// By the best of them. That the columns as they come take long says nothing of other orders: none where they are all.

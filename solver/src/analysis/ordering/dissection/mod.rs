@@ -4,11 +4,12 @@
 //! minimum degree. The result depends on the graph alone: not on the number of threads.
 //!
 //! ```text
-//!   compress -> dissect: separator (coarsen, refine) -> halves ... -> leaf
+//!   compress -> first cut -> dissect: separator (coarsen, refine) -> halves ... -> leaf
 //! ```
 
 mod coarsen;
 mod compress;
+mod first;
 mod graph;
 mod heap;
 mod leaf;
@@ -23,7 +24,8 @@ use super::OrderingInput;
 use super::graph::ColumnGraph;
 use crate::error::AnalyseError;
 use graph::Weighted;
-use refine::{SEPARATOR, Split};
+use refine::Split;
+use separator::{Method, Place};
 use std::borrow::Cow;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
@@ -32,30 +34,47 @@ use std::sync::atomic::Ordering::Relaxed;
 const LEAF: usize = 100;
 /// The halves of parts with more vertices are dissected at the same time.
 const PARALLEL: usize = 1000;
-/// Neighbours of a vertex on average, and the first separator's part of the whole, from which on separators are to be light for what they
-/// cut: graphs that no space is small enough for, and stencils of many points (decision 0009).
-const MANY: usize = 64;
-const HEAVY: f64 = 0.2;
+/// How a graph is dissected.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Manner {
+    /// What the separators aim at; what suits the graph, if not told.
+    pub aim: Option<Aim>,
+    /// Each attempt has other random numbers.
+    pub attempt: u64,
+}
 
 pub(super) fn order(input: &OrderingInput<'_>) -> Result<Vec<u32>, AnalyseError> {
-    let found = unless(&AtomicBool::new(false), &ColumnGraph::of(input), None);
+    let manner = Manner::default();
+    let found = unless(&AtomicBool::new(false), &ColumnGraph::of(input), manner);
     Ok(found.expect("nobody gives it up").0)
 }
 
-/// An elimination order of a graph, and the aim of its separators: the one that is asked for, or that suits the graph. None when it is given
-/// up meanwhile.
+/// An elimination order of a graph, and how the graph was cut. None when it is given up meanwhile.
 pub(super) fn unless(
     given_up: &AtomicBool,
     g: &ColumnGraph<'_>,
-    aim: Option<Aim>,
-) -> Option<(Vec<u32>, Aim)> {
+    manner: Manner,
+) -> Option<(Vec<u32>, Method)> {
     let weight = |v: u32| g.groups.members(v).len() as u32;
     let compressing = tracing::debug_span!("compress");
     let compressed = compressing.in_scope(|| compress::compress(&g.graph, weight));
     let whole = &compressed.graph;
-    let (aim, first) = match aim {
-        Some(aim) => (aim, None),
-        None => tracing::debug_span!("first cut").in_scope(|| suited(whole, given_up)),
+    let place = Place::whole(manner.attempt);
+    let first_cut = tracing::debug_span!("first cut");
+    let (method, first) = match whole.len() > LEAF {
+        true => {
+            let cut = || first::cut(whole, place, manner.aim, given_up);
+            let (method, split) = first_cut.in_scope(cut);
+            (method, Some(split))
+        }
+        // Nothing is cut.
+        false => (
+            Method {
+                aim: Aim::Light,
+                ways: 1,
+            },
+            None,
+        ),
     };
     let mut groups = vec![0u32; whole.len()];
     let part = Part {
@@ -63,7 +82,7 @@ pub(super) fn unless(
         ids: (0..whole.len() as u32).collect(),
     };
     let cutting = tracing::debug_span!("cuts", vertices = whole.len());
-    cutting.in_scope(|| dissect(whole, part, (ROOT, first), &mut groups, aim, given_up));
+    cutting.in_scope(|| dissect(whole, part, (place, first), &mut groups, method, given_up));
     if given_up.load(Relaxed) {
         return None;
     }
@@ -75,26 +94,7 @@ pub(super) fn unless(
         }
         order[begin..].sort_unstable();
     }
-    Some((order, aim))
-}
-
-/// The number of the whole in the tree of cuts.
-const ROOT: u64 = 1;
-
-/// The aim that suits a graph, and its first cut if that was asked.
-fn suited(g: &Weighted, given_up: &AtomicBool) -> (Aim, Option<Split>) {
-    if g.neighbours.len() >= MANY * g.len() {
-        return (Aim::Even, None);
-    }
-    if g.len() <= LEAF {
-        return (Aim::Light, None);
-    }
-    let split = separator::separate(g, ROOT, Aim::Light, given_up);
-    let separator = split.weight[usize::from(SEPARATOR)];
-    if separator as f64 > HEAVY * g.total() as f64 {
-        return (Aim::Even, None);
-    }
-    (Aim::Light, Some(split))
+    Some((order, method))
 }
 
 /// A subgraph, and the numbers that its vertices have in the whole, increasing.
@@ -103,13 +103,13 @@ struct Part<'a> {
     ids: Vec<u32>,
 }
 
-/// Writes the vertices of the part into `out`; anything, when it is given up. The seed is the part's number in the tree of cuts; its cut may be known.
+/// Writes the vertices of the part into `out`; anything, when it is given up. Its cut may be known.
 fn dissect(
     whole: &Weighted,
     part: Part<'_>,
-    (seed, cut): (u64, Option<Split>),
+    (place, cut): (Place, Option<Split>),
     out: &mut [u32],
-    aim: Aim,
+    method: Method,
     given_up: &AtomicBool,
 ) {
     let n = part.graph.len();
@@ -122,7 +122,7 @@ fn dissect(
         }
         return;
     }
-    let split = cut.unwrap_or_else(|| separator::separate(&part.graph, seed, aim, given_up));
+    let split = cut.unwrap_or_else(|| separator::separate(&part.graph, place, method, given_up));
     let [a, b] = part.graph.halves(&split.side).map(|(graph, local)| {
         let ids = local.iter().map(|&k| part.ids[k as usize]).collect();
         let graph = Cow::Owned(graph);
@@ -140,15 +140,14 @@ fn dissect(
         *place = part.ids[v as usize];
     }
     drop((part, split));
-    let low = (seed.wrapping_mul(2), None);
-    let high = (seed.wrapping_mul(2).wrapping_add(1), None);
+    let [low, high] = place.halves().map(|place| (place, None));
     if n > PARALLEL {
         rayon::join(
-            || dissect(whole, a, low, first, aim, given_up),
-            || dissect(whole, b, high, second, aim, given_up),
+            || dissect(whole, a, low, first, method, given_up),
+            || dissect(whole, b, high, second, method, given_up),
         );
     } else {
-        dissect(whole, a, low, first, aim, given_up);
-        dissect(whole, b, high, second, aim, given_up);
+        dissect(whole, a, low, first, method, given_up);
+        dissect(whole, b, high, second, method, given_up);
     }
 }

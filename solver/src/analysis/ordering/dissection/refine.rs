@@ -18,9 +18,10 @@ const PATIENCE: usize = 10;
 /// a fifth or more either way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Aim {
-    /// A light separator; sides of up to 0.6 of the whole.
+    /// A light separator; sides of up to two thirds of the whole.
     Light,
-    /// A separator that is light for what it cuts: of s^3 flops where a and b are no more coupled, s^3 / (a b); sides of up to 0.55.
+    /// A separator that is light for how evenly it cuts, s / (a b)^2; sides of up to 0.7. Where all separators are heavy, the lightest cut off little, and what is left is as
+    /// hard to cut as the whole was.
     Even,
 }
 
@@ -28,8 +29,8 @@ impl Aim {
     /// Part of the whole that a side may have.
     pub fn most(self) -> f64 {
         match self {
-            Aim::Light => 0.6,
-            Aim::Even => 0.55,
+            Aim::Light => 2.0 / 3.0,
+            Aim::Even => 0.7,
         }
     }
 }
@@ -41,7 +42,7 @@ pub(crate) struct Split {
     pub side: Vec<u8>,
     /// Weights of the three.
     pub weight: [u64; 3],
-    aim: Aim,
+    pub aim: Aim,
 }
 
 impl Split {
@@ -71,9 +72,16 @@ impl Split {
         let first = match self.aim {
             Aim::Light => separator,
             Aim::Even if a * b == 0.0 => f64::INFINITY,
-            Aim::Even => separator.max(0.5).powi(3) / (a * b),
+            Aim::Even => separator.max(0.5) / (a * b).powi(2),
         };
         (first, (a - b).abs())
+    }
+
+    /// Whether no side is heavier than it may be.
+    pub fn is_within(&self) -> bool {
+        let [a, b, _] = self.weight;
+        let whole: u64 = self.weight.iter().sum();
+        a.max(b) as f64 <= self.most() * whole as f64
     }
 
     /// Part of the whole that a side may have.

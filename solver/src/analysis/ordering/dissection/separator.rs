@@ -10,39 +10,36 @@ use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 
 /// Vertices at which coarsening ends.
-const COARSE: usize = 60;
-/// Splits that are tried on the coarsest graph.
-const TRIES: u64 = 8;
+const COARSE: usize = 120;
+/// Splits that are tried on the coarsest graph. More of them are no better: the best there is not the best in the end.
+const TRIES: usize = 4;
 /// Passes of refinement to either side, on a level and on the coarsest graph.
 const PASSES: usize = 3;
 const PASSES_ON_COARSEST: usize = 10;
-/// Above so many vertices a graph of middle size is split several times, down to the coarsest, and the best goes on.
-const LARGE: usize = 3000;
-/// How often.
-const WAYS: u64 = 5;
+/// The levels of the tree of cuts that are near its top.
+const LEVELS: u32 = 3;
 
-/// Splits g. The same for the same seed, whatever the number of threads; any way, when it is given up.
-pub(crate) fn separate(g: &Weighted, seed: u64, aim: Aim, given_up: &AtomicBool) -> Split {
-    let random = &mut Random::new(seed);
-    if g.len() < LARGE {
-        return once(g, random, aim, given_up);
-    }
-    let levels = descend(g, (g.len() / 8).clamp(600, 4000), random, given_up);
-    let middle = levels.last().map_or(g, |level| &level.graph);
-    let ways = (1..=if given_up.load(Relaxed) { 1 } else { WAYS }).into_par_iter();
-    let splits = ways.map(|way| {
-        let random = &mut Random::new(seed.wrapping_add(way << 40));
-        once(middle, random, aim, given_up)
-    });
-    let best = splits
-        .collect::<Vec<_>>()
-        .into_iter()
-        .min_by(Split::compare);
-    ascend(g, &levels, best.expect("some ways"), given_up)
+/// How the parts of a graph are cut.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Method {
+    pub aim: Aim,
+    /// Ways down to a coarse graph and back, of which the best counts, near the top of the tree.
+    pub ways: u64,
+}
+
+/// Splits g. The same for the same place, whatever the number of threads; any way, when it is given up.
+pub(crate) fn separate(g: &Weighted, place: Place, method: Method, given_up: &AtomicBool) -> Split {
+    let ways = if place.level < LEVELS { method.ways } else { 1 };
+    let splits: Vec<_> = (0..ways)
+        .into_par_iter()
+        .map(|way| once(g, &mut place.random(way), method.aim, given_up))
+        .collect();
+    let best = splits.into_iter().min_by(Split::compare);
+    best.expect("some ways")
 }
 
 /// Down to the coarsest graph and back; nothing is split, when it is given up.
-fn once(g: &Weighted, random: &mut Random, aim: Aim, given_up: &AtomicBool) -> Split {
+pub(crate) fn once(g: &Weighted, random: &mut Random, aim: Aim, given_up: &AtomicBool) -> Split {
     let levels = descend(g, COARSE, random, given_up);
     let coarsest = levels.last().map_or(g, |level| &level.graph);
     // Where descending has ended early there is no coarse graph, and trying would take long.
@@ -56,6 +53,35 @@ fn once(g: &Weighted, random: &mut Random, aim: Aim, given_up: &AtomicBool) -> S
     });
     let best = tries.min_by(Split::compare);
     ascend(g, &levels, best.expect("some tries"), given_up)
+}
+
+/// A part's place in the tree of cuts, from which its random numbers come.
+#[derive(Clone, Copy)]
+pub(crate) struct Place {
+    /// 1 for the whole, 2 k and 2 k + 1 for the halves of k, as far as that goes.
+    number: u64,
+    level: u32,
+}
+
+impl Place {
+    /// The whole; each attempt has other random numbers.
+    pub fn whole(attempt: u64) -> Self {
+        Place {
+            number: 1 | attempt << 40,
+            level: 0,
+        }
+    }
+
+    pub fn halves(self) -> [Self; 2] {
+        [0, 1].map(|half| Place {
+            number: self.number.wrapping_mul(2).wrapping_add(half),
+            level: self.level + 1,
+        })
+    }
+
+    pub fn random(self, way: u64) -> Random {
+        Random::new(self.number.wrapping_add(way << 32))
+    }
 }
 
 /// A coarser graph, and for every vertex of the finer one the one that it became.
@@ -74,6 +100,7 @@ fn descend(g: &Weighted, enough: usize, random: &mut Random, given_up: &AtomicBo
         if n <= enough || given_up.load(Relaxed) {
             return levels;
         }
+        let heaviest = heaviest.min((3 * g.total()).div_ceil(n as u64));
         let Some((graph, became)) = coarsen(finest, heaviest, random, given_up) else {
             return levels;
         };

@@ -7,7 +7,8 @@ use super::compress::compress;
 use super::graph::{Random, Weighted};
 use super::heap::Heap;
 use super::refine::{Aim, Refiner, SEPARATOR, Split};
-use super::{leaf, separator};
+use super::separator::{Method, Place};
+use super::{Manner, leaf, separator};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::AtomicBool;
@@ -71,27 +72,36 @@ fn of_columns(g: &Graph) -> ColumnGraph<'static> {
 #[test]
 fn what_is_given_up_is_not_cut() {
     let given_up = AtomicBool::new(true);
-    // Below and above the size from which several ways are tried.
     for k in [12, 80] {
         let g = grid(k);
         for aim in AIMS {
-            assert_eq!(super::unless(&given_up, &of_columns(&g), Some(aim)), None);
-            let split = separator::separate(&weighted(&g), 1, aim, &given_up);
+            assert_eq!(super::unless(&given_up, &of_columns(&g), with(aim)), None);
+            let split = separator::separate(&weighted(&g), Place::whole(0), by(aim), &given_up);
             assert!(split.side.iter().all(|&side| side == 0));
         }
     }
 }
 
+fn by(aim: Aim) -> Method {
+    Method { aim, ways: 2 }
+}
+
+fn with(aim: Aim) -> Manner {
+    let aim = Some(aim);
+    Manner { aim, attempt: 0 }
+}
+
 fn of_graph(g: &Graph, aim: Aim) -> Vec<u32> {
-    let found = super::unless(&AtomicBool::new(false), &of_columns(g), Some(aim));
+    let found = super::unless(&AtomicBool::new(false), &of_columns(g), with(aim));
     found.expect("nobody gives it up").0
 }
 
 #[test]
 fn the_aim_follows_from_the_graph() {
     let suits = |g: &Graph| {
-        let (order, aim) =
-            super::unless(&AtomicBool::new(false), &of_columns(g), None).expect("an order");
+        let (order, Method { aim, .. }) =
+            super::unless(&AtomicBool::new(false), &of_columns(g), Manner::default())
+                .expect("an order");
         assert_eq!(order, of_graph(g, aim), "{aim:?}");
         aim
     };
@@ -164,7 +174,7 @@ fn separators_separate_and_keep_a_balance() {
             continue;
         }
         let aim = AIMS[seed as usize % 2];
-        let split = separator::separate(&g, seed, aim, &AtomicBool::new(false));
+        let split = separator::separate(&g, Place::whole(seed), by(aim), &AtomicBool::new(false));
         for v in 0..g.len() as u32 {
             for &u in g.of(v) {
                 let sides = [split.side[v as usize], split.side[u as usize]];
@@ -179,7 +189,12 @@ fn separators_separate_and_keep_a_balance() {
     }
     // The best cut of a grid is a line; a good one is not much longer.
     for aim in AIMS {
-        let split = separator::separate(&weighted(&grid(64)), 1, aim, &AtomicBool::new(false));
+        let split = separator::separate(
+            &weighted(&grid(64)),
+            Place::whole(0),
+            by(aim),
+            &AtomicBool::new(false),
+        );
         assert!(split.weight[2] <= 72, "{:?}", split.weight);
         let most = (aim.most() * 64.0 * 64.0) as u64;
         assert!(split.weight[0].max(split.weight[1]) <= most);

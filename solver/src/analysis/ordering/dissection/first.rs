@@ -1,0 +1,67 @@
+//! The first cut of a graph, and how what follows suits it.
+//!
+//! What a good separator is differs from graph to graph (decision 0009). Where a light one is a small part of the graph, the graph lies in space, and light separators are the best. Where
+//! it is a large one nothing cuts the graph well, and cuts are to be even; a bad first one is then never made good, and so it is the best of several.
+
+use super::graph::Weighted;
+use super::refine::{Aim, SEPARATOR, Split};
+use super::separator::{Method, Place, once};
+use rayon::prelude::*;
+use std::ops::Range;
+use std::sync::atomic::AtomicBool;
+
+/// The first separator's part of the whole from which on cuts are to be even.
+const HEAVY: f64 = 0.08;
+/// Neighbours of a vertex on average from which on they are, too: stencils of many points. Unless the separator is heavy all ways lead to the same cut there.
+const MANY: usize = 64;
+/// Ways near the top of the tree otherwise, and more of them for a heavy first cut.
+const WAYS: u64 = 2;
+const MORE: Range<u64> = 2..4;
+
+/// Cuts g, and says how to go on; the aim may be given.
+pub(crate) fn cut(
+    g: &Weighted,
+    place: Place,
+    aim: Option<Aim>,
+    given_up: &AtomicBool,
+) -> (Method, Split) {
+    let way = |way: u64, aim| once(g, &mut place.random(way), aim, given_up);
+    let has_many = g.neighbours.len() >= MANY * g.len();
+    let split = if has_many {
+        way(0, aim.unwrap_or(Aim::Even))
+    } else {
+        let (light, even) = rayon::join(|| way(0, Aim::Light), || way(1, Aim::Even));
+        let suited = if is_heavy(&light) {
+            Aim::Even
+        } else {
+            Aim::Light
+        };
+        match aim.unwrap_or(suited) {
+            Aim::Light => better(light, even),
+            Aim::Even => better(even, light),
+        }
+    };
+    let aim = split.aim;
+    if aim == Aim::Even && is_heavy(&split) {
+        let more: Vec<_> = MORE.into_par_iter().map(|k| way(k, aim)).collect();
+        let best = more.into_iter().fold(split, better);
+        return (Method { aim, ways: WAYS }, best);
+    }
+    let ways = if has_many { 1 } else { WAYS };
+    (Method { aim, ways }, split)
+}
+
+fn is_heavy(split: &Split) -> bool {
+    let whole: u64 = split.weight.iter().sum();
+    split.weight[usize::from(SEPARATOR)] as f64 > HEAVY * whole as f64
+}
+
+/// The better one by the aim of the first.
+fn better(own: Split, other: Split) -> Split {
+    let aim = own.aim;
+    let other = Split { aim, ..other };
+    match other.is_within() && other.compare(&own).is_lt() {
+        true => other,
+        false => own,
+    }
+}
