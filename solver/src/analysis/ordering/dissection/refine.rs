@@ -11,16 +11,13 @@ use super::heap::Heap;
 /// The value of [`Split::side`] for the separator.
 pub(crate) const SEPARATOR: u8 = 2;
 
-/// A pass ends after so many moves without success, times the vertices of the separator.
-const PATIENCE: usize = 10;
-
 /// What makes one split better than another, and how heavy a side may be. Which of the two leads to less work differs from graph to graph, by
 /// a fifth or more either way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Aim {
     /// A light separator; sides of up to two thirds of the whole.
     Light,
-    /// A separator that is light for how evenly it cuts, s / (a b)^2; sides of up to 0.7. Where all separators are heavy, the lightest cut off little, and what is left is as
+    /// A separator that is light for how evenly it cuts, s / (a b)^2; sides of up to 0.6. Where all separators are heavy, the lightest cut off little, and what is left is as
     /// hard to cut as the whole was.
     Even,
 }
@@ -30,7 +27,16 @@ impl Aim {
     pub fn most(self) -> f64 {
         match self {
             Aim::Light => 2.0 / 3.0,
-            Aim::Even => 0.7,
+            Aim::Even => 0.6,
+        }
+    }
+
+    /// A pass ends after so many moves without success, times the vertices of the separator. Where a graph lies in space, long ones carry the separator to another place;
+    /// elsewhere they find nothing.
+    fn patience(self) -> usize {
+        match self {
+            Aim::Light => 10,
+            Aim::Even => 3,
         }
     }
 }
@@ -162,7 +168,7 @@ impl Refiner {
             self.queue.set(v, i64::from(g.weight[v as usize]) - behind);
         }
         let mut best = (split.cost(), 0);
-        let patience = (PATIENCE * separator.len()).max(40);
+        let patience = (split.aim.patience() * separator.len()).max(40);
         while let Some(v) = self.queue.peek() {
             self.queue.remove(v);
             if split.weight[usize::from(to)] + u64::from(g.weight[v as usize]) > most {
