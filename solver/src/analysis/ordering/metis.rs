@@ -12,14 +12,19 @@ use std::sync::Mutex;
 const SEVERAL: i32 = 4;
 
 pub(super) fn order(input: &OrderingInput<'_>) -> Result<Vec<u32>, AnalyseError> {
-    with_separators(&ColumnGraph::of(input), 1)
+    of_graph(&ColumnGraph::of(input))
 }
 
 pub(super) fn order_best_of(input: &OrderingInput<'_>) -> Result<Vec<u32>, AnalyseError> {
     best_of(&ColumnGraph::of(input))
 }
 
-/// An elimination order of a graph, for which each cut is the best of several.
+/// An elimination order of a graph.
+pub(super) fn of_graph(g: &ColumnGraph<'_>) -> Result<Vec<u32>, AnalyseError> {
+    with_separators(g, 1)
+}
+
+/// One for which each cut is the best of several.
 pub(super) fn best_of(g: &ColumnGraph<'_>) -> Result<Vec<u32>, AnalyseError> {
     with_separators(g, SEVERAL)
 }

@@ -3,7 +3,7 @@
 use super::super::dissection::{self, Manner};
 use super::super::graph::{self, ColumnGraph};
 use super::super::groups::Groups;
-use super::super::{NATURAL, OrderingInput, TWISTED, amd, colamd, metis, natural};
+use super::super::{METIS, NATURAL, OrderingInput, TWISTED, amd, colamd, metis, natural};
 use super::costs::{self, Beside, Costs};
 use super::{Candidate, DISSECTION};
 use crate::analysis::structure::Outline;
@@ -118,6 +118,12 @@ impl<'a, O: Fn(&[u32]) -> Outline + Sync> Field<'a, O> {
 
     /// By METIS. It refuses what does not fit its indices: then there is a candidate less.
     fn by_metis(&self, graph: &ColumnGraph<'_>) -> Option<Candidate> {
+        let order = metis::of_graph(graph).ok()?;
+        Some(self.candidate(METIS, "METIS", &order))
+    }
+
+    /// The same with several separators to choose from.
+    fn by_metis_of_several(&self, graph: &ColumnGraph<'_>) -> Option<Candidate> {
         let order = metis::best_of(graph).ok()?;
         let told = "METIS, the best of four cuts each time";
         Some(self.candidate("metis4", told, &order))
@@ -220,6 +226,7 @@ impl<'a, O: Fn(&[u32]) -> Outline + Sync> Field<'a, O> {
         let wants_amd = known.iter().all(|c| costs.is_worth_amd(&c.outline));
         let by_degree = || match (beside, paused) {
             (Beside::Nothing, _) => Ok(None),
+            (Beside::Metis, _) => Ok(self.by_metis(&graph)),
             (_, Some(elimination)) => Ok(Some(self.to_the_end(elimination))),
             (_, None) if wants_amd => self.by_amd(&graph).map(Some),
             (_, None) => Ok(None),
@@ -248,7 +255,7 @@ impl<'a, O: Fn(&[u32]) -> Outline + Sync> Field<'a, O> {
                 }
                 let times = self.least_times_metis(&known);
                 if self.costs.is_worth_metis(times, graph) {
-                    known.extend(self.by_metis(graph));
+                    known.extend(self.by_metis_of_several(graph));
                 }
                 Ok(known)
             },
