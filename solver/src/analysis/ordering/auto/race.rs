@@ -129,7 +129,7 @@ impl<'a, O: Fn(&[u32]) -> Outline + Sync> Field<'a, O> {
         Some(self.candidate("metis4", told, &order))
     }
 
-    /// By nested dissection, unless it is given up; not the first attempt has other cuts.
+    /// By nested dissection, unless it is given up; each attempt has other cuts.
     fn by_dissection(
         &self,
         graph: &ColumnGraph<'_>,

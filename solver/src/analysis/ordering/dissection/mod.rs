@@ -34,6 +34,7 @@ use std::sync::atomic::Ordering::Relaxed;
 const LEAF: usize = 100;
 /// The halves of parts with more vertices are dissected at the same time.
 const PARALLEL: usize = 1000;
+
 /// How a graph is dissected.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Manner {
