@@ -34,6 +34,7 @@
 //! | `reach` | which rows the vectors of R2's null space have, and which of them hang together |
 //! | `rows`, `back` | back substitution for blocks of these vectors |
 //! | `null_run`, `null_space` | an orthonormal basis of R2's null space: its tasks; the basis |
+//! | `defect` | how far the basis is from one |
 //! | `dead` | the dead columns of R, dense |
 //! | `runner` | on which threads the tasks run |
 //! | `stored` | all that in a file |
@@ -47,6 +48,7 @@ mod check;
 mod closure;
 mod consistent;
 mod dead;
+mod defect;
 mod find;
 mod inverse_norm;
 mod large;

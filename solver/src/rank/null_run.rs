@@ -11,12 +11,13 @@
 //! How parts are cut and bundled depends on their shapes alone, so the basis is the same to the bit on any number of workers.
 
 use super::back::{Back, BackScratch};
+use super::defect::defect;
 use super::nodes::Nodes;
 use super::null_space::{INNER, NullSpace, Part, apply_panel};
 use super::reach::Reach;
 use super::run::Deficiency;
 use super::runner::Runner;
-use super::tolerance::is_well_conditioned;
+use super::tolerance::{is_well_conditioned, may_serve};
 use crate::error::SolveError;
 use crate::numeric::{FactorScalar, Factors};
 use std::marker::PhantomData;
@@ -30,6 +31,8 @@ use treeqr_runtime::{
 
 /// The basis takes no more entries than this.
 const MOST_ENTRIES: usize = 1 << 25;
+/// As far from a basis as this it may be, in the parts of [`defect`]: what a factorization's rounding errors are.
+const MOST_DEFECT: f64 = 64.0;
 /// Small parts are bundled up to so many flops, and workers are asked for from ten times as many on.
 const BUNDLE_FLOPS: u64 = 2_000_000;
 /// Panels whose vectors go through R together, at most. What a product with R takes is to read it: with one panel half of the rate.
@@ -50,7 +53,8 @@ enum Vectors<'a, T: FactorScalar> {
 }
 
 impl<T: FactorScalar> NullSpace<T> {
-    /// The basis, where it is the right way: `None` else. `condition` is that of the live columns.
+    /// The basis, where it is the right way: `None` else. `condition` is that of the live columns; where it leaves doubt, what the basis is
+    /// worth is looked at.
     ///
     /// # Errors
     /// Whatever ends the run.
@@ -61,16 +65,23 @@ impl<T: FactorScalar> NullSpace<T> {
         runner: &Runner<'_, O>,
     ) -> Result<Option<Self>, SolveError> {
         let (n, d) = (deficiency.order.len(), deficiency.dead.len());
-        if !condition.is_some_and(is_well_conditioned::<T>) || d > n / 2 {
+        let condition = condition.filter(|&c| may_serve::<T>(c));
+        let Some(condition) = condition.filter(|_| d <= n / 2) else {
             return Ok(None);
-        }
+        };
         let nodes = Nodes::new(factors);
         let reach = Reach::new(&nodes, deficiency);
         let entries = reach.components.iter().map(|c| c.rows.len() * c.dead.len());
         if entries.sum::<usize>() > MOST_ENTRIES {
             return Ok(None);
         }
-        Self::solved(nodes, deficiency, &reach, runner).map(Some)
+        let space = Self::solved(&nodes, deficiency, &reach, runner)?;
+        if is_well_conditioned::<T>(condition) {
+            return Ok(Some(space));
+        }
+        let defect = defect(&nodes, deficiency, &space);
+        tracing::info!(defect, condition, "basis of the null space");
+        Ok((defect <= MOST_DEFECT).then_some(space))
     }
 
     /// The basis, whatever its quality. For each dead column 2 flops an entry of R that it reaches, and the QR factorization.
@@ -84,17 +95,17 @@ impl<T: FactorScalar> NullSpace<T> {
     ) -> Result<Self, SolveError> {
         let nodes = Nodes::new(factors);
         let reach = Reach::new(&nodes, deficiency);
-        Self::solved(nodes, deficiency, &reach, runner)
+        Self::solved(&nodes, deficiency, &reach, runner)
     }
 
     fn solved<O: Observer>(
-        nodes: Nodes<'_, T>,
+        nodes: &Nodes<'_, T>,
         deficiency: &Deficiency<T>,
         reach: &Reach,
         runner: &Runner<'_, O>,
     ) -> Result<Self, SolveError> {
         let back = Back {
-            nodes: &nodes,
+            nodes,
             deficiency,
             reach,
         };

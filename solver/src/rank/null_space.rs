@@ -3,8 +3,8 @@
 //! Takes what `null_run` has computed; gives projections and the basis. R in trapezoidal form has a vector of its null space for every dead
 //! column: 1 there, 0 in the other dead ones, and what R z = 0 makes of it in the live ones. Vectors that hang together are one
 //! *part*, a dense matrix with a row for each of their entries, in elimination order; a QR factorization makes it orthonormal. Column k ends at
-//! its own dead pivot, so the matrix is a staircase. Good where the live columns are well conditioned and few are dead; otherwise
-//! R's adjoint is factorized (`trapezoid`).
+//! its own dead pivot, so the matrix is a staircase. Good where the live columns are not too ill conditioned (`defect` looks at it)
+//! and few are dead; otherwise R's adjoint is factorized (`trapezoid`).
 //!
 //! ```text
 //!     x x x x        Q of a part: panels of WIDTH reflectors, each with the triangular factors of its blocks
@@ -138,6 +138,22 @@ impl<T: FactorScalar> NullSpace<T> {
                 }
             }
         }
+    }
+
+    /// Z g, with an entry of g for each vector of the basis. 4 flops an entry of the parts.
+    pub fn combination(&self, g: impl Fn(usize) -> T) -> Vec<T> {
+        let mut z = vec![T::zero(); self.rows];
+        let (mut local, mut scratch) = (Vec::new(), Scratch::default());
+        for part in &self.parts {
+            local.clear();
+            local.extend(part.columns.iter().map(|&column| g(column as usize)));
+            local.resize(part.rows.len(), T::zero());
+            self.apply(Op::NoTrans, part, &mut local, 1, &mut scratch);
+            for (&row, &value) in part.rows.iter().zip(&local) {
+                z[row as usize] = value;
+            }
+        }
+        z
     }
 
     /// Z, column by column.

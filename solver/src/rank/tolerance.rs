@@ -49,9 +49,14 @@ fn max_row_norm<T: FactorScalar>(a: &Csc<T>) -> f64 {
     largest * squares.into_iter().fold(0.0, f64::max).sqrt()
 }
 
-/// Whether a matrix of this condition costs a solution no more than three tenths of the digits.
+/// Whether a matrix of this condition costs a solution no more than a quarter of the digits.
 pub(super) fn is_well_conditioned<T: FactorScalar>(condition: f64) -> bool {
-    condition <= epsilon::<T>().powf(-0.3)
+    condition <= epsilon::<T>().powf(-0.25)
+}
+
+/// Whether it costs no more than half of them: what is computed with it may serve then, if a look at it says so.
+pub(super) fn may_serve<T: FactorScalar>(condition: f64) -> bool {
+    condition <= epsilon::<T>().powf(-0.5)
 }
 
 /// The error that names the column of W as a column (or row) of A.

@@ -102,6 +102,35 @@ fn complete<T: FactorScalar, O: Observer>(
     Ok(Complete::Second(Box::new(done.factors)))
 }
 
+/// Calls `visit(column of W, first row, values)` for all parts of the live rows of R, which are numbered in elimination order; gives
+/// how many they are.
+pub(super) fn live_parts<T: FactorScalar>(
+    nodes: &Nodes<'_, T>,
+    deficiency: Option<&Deficiency<T>>,
+    mut visit: impl FnMut(u32, u32, &[T]),
+) -> usize {
+    let mut row = 0u32;
+    for node in 0..nodes.len() {
+        let changed = deficiency.and_then(|d| Some((d.nodes[node].as_ref()?, &d.store)));
+        if let Some((done, store)) = changed {
+            let r = done.view(store);
+            let mut rows = 0;
+            for (j, &column) in done.cols.iter().enumerate() {
+                rows += usize::from(done.is_live(j, rows));
+                visit(column, row, r.column(j, rows));
+            }
+            row += done.live.len() as u32;
+        } else {
+            let cols = nodes.columns(node);
+            nodes.row_parts(node, |j, from, values| {
+                visit(cols[j], row + from as u32, values);
+            });
+            row += nodes.npiv(node) as u32;
+        }
+    }
+    row as usize
+}
+
 impl<T: FactorScalar> Factors<T> {
     /// R in trapezoidal form: a row for every live pivot, in elimination order, and the columns of the factorized matrix in
     /// their own numbering, so that W = Q [R; 0] to within rounding and [`Rank::dropped_norm`](super::Rank::dropped_norm). Triangular, after a
@@ -122,30 +151,10 @@ impl<T: FactorScalar> Factors<T> {
         let nodes = Nodes::new(self);
         let n = nodes.order.len();
         let mut columns: Vec<Vec<(u32, T)>> = vec![Vec::new(); n];
-        let mut row = 0u32;
-        let mut put = |column: u32, row: u32, values: &[T]| {
+        let count = live_parts(&nodes, self.deficiency.as_ref(), |column, row, values| {
             let rows = (row..).zip(values).filter(|v| *v.1 != T::zero());
             columns[column as usize].extend(rows.map(|(row, &value)| (row, value)));
-        };
-        for node in 0..nodes.len() {
-            let changed = self.deficiency.as_ref();
-            let changed = changed.and_then(|d| Some((d.nodes[node].as_ref()?, &d.store)));
-            if let Some((done, store)) = changed {
-                let r = done.view(store);
-                let mut rows = 0;
-                for (j, &column) in done.cols.iter().enumerate() {
-                    rows += usize::from(done.is_live(j, rows));
-                    put(column, row, r.column(j, rows));
-                }
-                row += done.live.len() as u32;
-            } else {
-                let cols = nodes.columns(node);
-                nodes.row_parts(node, |j, from, values| {
-                    put(cols[j], row + from as u32, values);
-                });
-                row += nodes.npiv(node) as u32;
-            }
-        }
+        });
         let mut colptr = Vec::with_capacity(n + 1);
         colptr.push(0);
         let (mut rowidx, mut values) = (Vec::new(), Vec::new());
@@ -154,7 +163,7 @@ impl<T: FactorScalar> Factors<T> {
             values.extend(column.iter().map(|e| e.1));
             colptr.push(rowidx.len());
         }
-        let pattern = Pattern::new(row as usize, n, colptr, rowidx).expect("rows increase");
+        let pattern = Pattern::new(count, n, colptr, rowidx).expect("rows increase");
         Csc::new(pattern, values).expect("a value for every entry")
     }
 }
