@@ -7,11 +7,13 @@
 use super::nodes::Nodes;
 use super::run::Deficiency;
 use crate::numeric::{FactorScalar, Factors};
+use crate::solve::CONSISTENT;
 use treeqr_matrices::{RealScalar, norm2};
 
-/// What is left is rounding up to so many times eps (||R|| ||y|| + ||b||): less than what tells a consistent system from others afterwards
-/// (`solve/quality.rs`).
-const ROUNDING: f64 = 4.0;
+/// What is left is rounding up to so many times ||R|| ||y|| + ||b||, or to [`UNITS`] times eps of it: less than what tells a consistent system
+/// from others afterwards. Ill conditioned live columns leave more than well conditioned ones.
+const ROUNDING: f64 = 0.1 * CONSISTENT;
+const UNITS: f64 = 4.0;
 
 /// y for each right-hand side, and which of them it solves.
 pub(crate) struct Tried<T> {
@@ -33,7 +35,7 @@ impl<T: FactorScalar> Deficiency<T> {
         let columns = left.chunks_exact(n).zip(b.chunks_exact(n));
         let solved = columns.zip(y.chunks_exact(n)).map(|((left, b), y)| {
             let s: Vec<T> = dead.iter().map(|&j| left[j as usize]).collect();
-            length(&s) <= ROUNDING * unit * (self.norm * length(y) + length(b))
+            length(&s) <= ROUNDING.max(UNITS * unit) * (self.norm * length(y) + length(b))
         });
         let solved = solved.collect();
         Tried { y, solved }

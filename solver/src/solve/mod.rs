@@ -37,6 +37,7 @@ mod walk;
 pub(crate) use app::RestPlaces;
 pub use options::SolveOptions;
 pub use plan::{SolvePlan, solve_geometry};
+pub(crate) use quality::CONSISTENT;
 pub use quality::{Quality, quality, quality_deficient};
 pub use sweep::SOLVE_CODELETS;
 pub(crate) use sweep::Sweep;

@@ -17,7 +17,7 @@ pub struct Quality {
 }
 
 /// A residual below this part of ||A|| ||x|| + ||b|| is rounding: A^H r would only measure noise.
-const CONSISTENT: f64 = 1e-13;
+pub(crate) const CONSISTENT: f64 = 1e-13;
 
 /// The quality of x as a solution for b. O(nnz).
 ///
