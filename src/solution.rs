@@ -1,7 +1,7 @@
 //! From A and b to x, with nothing kept that x does not need.
 
 use crate::error::Error;
-use crate::factorization::recorded;
+use crate::factorization::{Recorded, recorded};
 use crate::progress::Progress;
 use crate::run::{Run, RunKind};
 use std::sync::Arc;
@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 use treeqr_matrices::Csc;
 use treeqr_runtime::Config;
 use treeqr_solver::{
-    FactorOptions, FactorScalar, Factors, Options, Rank, SolveOptions, Symbolic, check_rhs,
+    FactorOptions, FactorScalar, Factors, Options, Rank, Shortest, SolveError, SolveOptions,
+    Symbolic, check_rhs,
 };
 
 /// The options of all steps.
@@ -55,7 +56,7 @@ pub struct Solution<T> {
 }
 
 /// The solutions for `nrhs` right-hand sides, columns of as many entries as A has rows. A tall or square A carries them
-/// along while it is factorized and keeps no Q.
+/// along while it is factorized; for a wide one they come from R and A ([`Shortest`]). Q is not kept.
 ///
 /// # Errors
 /// [`Error::Analyse`] and [`Error::Solve`], as [`analyse`](crate::analyse) and [`factorize`](crate::factorize).
@@ -87,8 +88,8 @@ pub fn solve_analysed<T: FactorScalar>(
 }
 
 /// As [`solve_analysed`], with something done in between with the factors, which are gone afterwards, and with x, which it
-/// may change: [`refine`](crate::refine()), [`Factors::condition_estimate`]. Its time is that of the solve. Where A is not wide
-/// the factors have no Q, unless `options.keep_q` says so.
+/// may change: [`refine`](crate::refine()), [`Factors::condition_estimate`]. Its time is that of the solve. The factors have no Q, unless
+/// `options.keep_q` says so, or [`Symbolic::solves_with_q`], or a wide A of which R says too little: that is factorized again.
 ///
 /// # Errors
 /// As [`solve_analysed`], and that of `then`.
@@ -103,45 +104,38 @@ pub fn solve_then<T: FactorScalar, R>(
 ) -> Result<(Solution<T>, R), Error> {
     let begin = Instant::now();
     check_rhs(b, a.nrows(), nrhs)?;
-    // The shortest x of a wide A is Q R^{-H} b: there b comes last.
-    let late = symbolic.transposed() || nrhs == 0;
     let options = FactorOptions {
-        keep_q: options.keep_q || late,
+        keep_q: options.keep_q || symbolic.solves_with_q() || nrhs == 0,
         ..options.clone()
     };
+    let solve = SolveOptions::from(&options);
     let mut recorded = recorded(symbolic, a, b, nrhs, &options, progress)?;
     let factorize_time = begin.elapsed();
-    let _span = tracing::info_span!("solve", nrhs).entered();
-    let solve = SolveOptions::from(&options);
-    let factors = &recorded.factors;
-    let plan = if late {
-        factors.plan_solve(nrhs, &solve)?
-    } else {
-        factors.plan_solution(&solve)
-    };
-    let rank = factors.rank_details().clone();
-    let x = if plan.task_count() == 0 {
-        // Nothing to be recorded: all that is left is done on this thread.
-        if late {
-            factors.solve_with(b, nrhs, &solve, &())
-        } else {
-            factors.solution_with(&solve, &())
-        }
-    } else {
-        let watched = recorded.session.begin(RunKind::Solve(plan));
-        if late {
-            factors.solve_with(b, nrhs, &solve, &watched)
-        } else {
-            factors.solution_with(&solve, &watched)
-        }
+    let span = tracing::info_span!("solve", nrhs).entered();
+    let x = match symbolic.transposed() && !options.keep_q {
+        true => shortest(&mut recorded, a, b, nrhs, &solve),
+        false => with_factors(&mut recorded, b, nrhs, &solve),
     };
     let mut x = match x {
         Ok(x) => x,
+        Err(SolveError::NotRefined { condition, .. }) if !options.keep_q => {
+            tracing::warn!(
+                condition,
+                "R alone says too little about A: all is computed again, with Q"
+            );
+            drop((recorded, span));
+            let options = FactorOptions {
+                keep_q: true,
+                ..options
+            };
+            return solve_then(symbolic, a, b, nrhs, &options, progress, then);
+        }
         Err(error) => {
             recorded.session.fail();
             return Err(error.into());
         }
     };
+    let rank = recorded.factors.rank_details().clone();
     let more = then(&recorded.factors, &mut x)?;
     let solve_time = begin.elapsed() - factorize_time;
     let (_, run) = recorded.close();
@@ -154,4 +148,54 @@ pub fn solve_then<T: FactorScalar, R>(
         solve_time,
     };
     Ok((solution, more))
+}
+
+/// x by the factors, with Q where it comes after them.
+fn with_factors<T: FactorScalar>(
+    recorded: &mut Recorded<'_, T>,
+    b: &[T],
+    nrhs: usize,
+    options: &SolveOptions,
+) -> Result<Vec<T>, SolveError> {
+    let Recorded {
+        factors, session, ..
+    } = recorded;
+    // The shortest x of a wide A is Q R^{-H} b: there b comes last.
+    let late = factors.symbolic().transposed() || nrhs == 0;
+    let plan = match late {
+        true => factors.plan_solve(nrhs, options)?,
+        false => factors.plan_solution(options),
+    };
+    if plan.task_count() == 0 {
+        // Nothing to be recorded: all that is left is done on this thread.
+        return match late {
+            true => factors.solve_with(b, nrhs, options, &()),
+            false => factors.solution_with(options, &()),
+        };
+    }
+    let watched = session.begin(RunKind::Solve(plan));
+    match late {
+        true => factors.solve_with(b, nrhs, options, &watched),
+        false => factors.solution_with(options, &watched),
+    }
+}
+
+/// x of a wide A by R and A.
+fn shortest<T: FactorScalar>(
+    recorded: &mut Recorded<'_, T>,
+    a: &Csc<T>,
+    b: &[T],
+    nrhs: usize,
+    options: &SolveOptions,
+) -> Result<Vec<T>, SolveError> {
+    let mut shortest = Shortest::new(&recorded.factors, a, b, nrhs, options)?;
+    while !shortest.is_done() {
+        let plan = shortest.plan();
+        if plan.task_count() == 0 {
+            shortest.step(&())?;
+        } else {
+            shortest.step(&recorded.session.begin(RunKind::Solve(plan)))?;
+        }
+    }
+    shortest.finish()
 }

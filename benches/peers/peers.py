@@ -51,10 +51,8 @@ def told(record):
     return f"total {record['total_s']:.3f} s, factorization {record['factorize_s']:.3f} s, {record['peak_rss_bytes'] / 1e6:.0f} MB"
 
 
-def our_settings(threads, wide, programs):
-    """x only and H kept; of a wide matrix x needs H."""
-    if wide:
-        return [Setting("treeqr", threads, True)]
+def our_settings(threads, programs):
+    """x only and H kept."""
     both = [Setting("treeqr", threads, False), Setting("treeqr", threads, True)]
     return both if programs.keeps_h else both[:1]
 
@@ -66,13 +64,13 @@ def run_matrix(runner, entry, path, source, args):
     programs = runner.programs
 
     def run(setting, cutoff_s=None):
-        record = runner.run(setting, path, wide, cutoff_s)
+        record = runner.run(setting, path, cutoff_s)
         say(f"  {setting.name:28} {told(record)}")
         return record
 
     scouts, settings = [], []
     firsts = {}
-    for setting in our_settings(args.threads, wide, programs):
+    for setting in our_settings(args.threads, programs):
         firsts[setting] = run(setting) | {"scout": True}
         settings.append(setting)
     scout = Scout(run, args.threads, wide, args.scout_budget)
@@ -115,7 +113,7 @@ def measure(args, out):
     programs, launch, dgemm, installed, remarks = building.everything(TARGET / "peers", Path(args.treeqr).resolve(), not args.no_mkl)
     missing = list(remarks)
     if not programs.keeps_h:
-        missing.append("treeqr solve has no --keep-q: H kept is measured of the peers, and of treeqr only where A is wide")
+        missing.append("treeqr solve has no --keep-q: H kept is measured of the peers alone")
     for remark in missing:
         say(remark)
     runner = Runner(launch, programs, args.timeout)

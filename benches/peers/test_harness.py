@@ -74,18 +74,17 @@ class Commands(unittest.TestCase):
     def test_nothing_of_the_shell_decides(self):
         shell = {"OPENBLAS_CORETYPE": "Prescott", "MKL_NUM_THREADS": "9", "LD_PRELOAD": "x", "PATH": "/bin", "OMP_NUM_THREADS": "3"}
         self.assertEqual(clean_environment(shell), {"PATH": "/bin"})
-        _, env = command(SPQR, "a.mtx", False, self.programs, shell)
+        _, env = command(SPQR, "a.mtx", self.programs, shell)
         self.assertEqual(env, {"PATH": "/bin", "OPENBLAS_NUM_THREADS": "2"})
 
     def test_what_each_setting_means(self):
-        argv, env = command(Setting("spqr", 1, False, "amd", False, "mkl"), "a.mtx", False, self.programs, {})
+        argv, env = command(Setting("spqr", 1, False, "amd", False, "mkl"), "a.mtx", self.programs, {})
         self.assertEqual(argv, ["/t/spqr", "a.mtx", "amd", "x", "none", "1"])
         self.assertEqual((env["LD_PRELOAD"], env["MKL_THREADING_LAYER"]), ("/t/lib/libmkl_rt.so.3", "SEQUENTIAL"))
-        _, env = command(MKL, "a.mtx", False, self.programs, {})
+        _, env = command(MKL, "a.mtx", self.programs, {})
         self.assertNotIn("LD_PRELOAD", env)
-        self.assertIn("--keep-q", command(H, "a.mtx", False, self.programs, {})[0])
-        for setting, wide in ((X, False), (H, True)):
-            self.assertNotIn("--keep-q", command(setting, "a.mtx", wide, self.programs, {})[0])
+        self.assertIn("--keep-q", command(H, "a.mtx", self.programs, {})[0])
+        self.assertNotIn("--keep-q", command(X, "a.mtx", self.programs, {})[0])
 
     def test_names_tell_settings_apart(self):
         every = [

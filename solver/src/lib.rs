@@ -84,7 +84,7 @@ pub use refine::{
     RefineEnd, RefineMethod, RefineOptions, RefineStep, RefinedColumn, Refinement, Scaled, refine,
 };
 pub use solve::{
-    Quality, Rotated, SOLVE_CODELETS, SolveOptions, SolvePlan, quality, quality_deficient,
-    solve_geometry,
+    Quality, Rotated, SOLVE_CODELETS, Shortest, SolveOptions, SolvePlan, quality,
+    quality_deficient, solve_geometry,
 };
 pub use symbolic::{Front, FrontTiles, Problem, Symbolic};

@@ -236,6 +236,12 @@ impl Symbolic {
         &self.ordering_why
     }
 
+    /// Whether Q is needed for a solution of one call: the shortest x of a wide A comes from R alone
+    /// ([`Shortest`](crate::Shortest)), that of others from Q^H b, which is computed on the way. Dense rows, split off from a wide A, ask for it.
+    pub fn solves_with_q(&self) -> bool {
+        self.transposed && !self.dense_rows.is_empty()
+    }
+
     /// Rows of the factorized matrix (columns of A, when A is wide) that are split off because they would fill R, from 0, increasing.
     /// Tree, tasks, predictions and figures of the factors are those of the rest; see [`DenseRows`](crate::DenseRows).
     pub fn dense_rows(&self) -> &[u32] {

@@ -10,6 +10,8 @@ mod extract;
 mod inverse;
 #[path = "solve/preconditioned.rs"]
 mod preconditioned;
+#[path = "solve/shortest.rs"]
+mod shortest;
 #[path = "solve/sparse.rs"]
 mod sparse;
 use common::*;

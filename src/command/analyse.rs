@@ -30,7 +30,7 @@ pub fn run(args: &AnalyseArgs) -> Result<(), Failure> {
     let analysed = begin.elapsed();
     // As `solve` would run: b on the way where A is not wide.
     let wide = symbolic.transposed();
-    let prediction = symbolic.predict(problem.shape(usize::from(!wide), wide));
+    let prediction = symbolic.predict(problem.shape(usize::from(!wide), symbolic.solves_with_q()));
     let kept = [false, true].map(|keep_q| symbolic.predict(problem.shape(0, keep_q)));
     drop(bar);
     let report = Report {

@@ -177,7 +177,7 @@ pub struct SolveArgs {
     #[arg(long, value_name = "SIZE", value_parser = rank_tolerance)]
     pub rank_tolerance: Option<f64>,
     /// Keep Q to the end where x does not need it, as a program does that solves for more right-hand sides later: for times
-    /// and memory of that. A wide A needs it, mixed precision never keeps it
+    /// and memory of that. Dense columns of a wide A ask for it, mixed precision never keeps it
     #[arg(long)]
     pub keep_q: bool,
     /// Hold the rank against estimates of the smallest singular values, which takes some solves with R: whether they have a gap
@@ -272,7 +272,7 @@ pub struct RunArgs {
     #[arg(value_parser = scheduler_parser())]
     pub scheduler: Option<&'static SchedulerEntry>,
     /// The most memory for fronts and factors: 2GiB, 800MB, or 1.2x of the peak of a sequential run. Less is then done at
-    /// the same time. auto: 1x for two workers, half as much again for each further one
+    /// the same time. auto: 1x for two workers, half as much again for each further one, and 16 MB at least
     #[arg(long, value_name = "auto|none|SIZE|FACTORx", value_parser = memory_limit, default_value_t = MemoryLimit::Auto)]
     pub memory_limit: MemoryLimit,
     /// From what durations the priorities of tasks are computed: fixed rates, or the cost models that earlier runs have

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use treeqr_profiling::Recording;
 use treeqr_profiling::trace::{FACTORIZE, NULL_SPACE, RANK, RunFacts, SOLVE, parts};
 use treeqr_runtime::{PartKind, Topology};
-use treeqr_solver::{CODELETS, RunShape, SOLVE_CODELETS, Symbolic};
+use treeqr_solver::{CODELETS, RunShape, SOLVE_CODELETS, SolvePlan, Symbolic};
 
 fn object(value: Value) -> Map<String, Value> {
     match value {
@@ -124,22 +124,27 @@ pub(super) fn run_facts(record: &Record, memory_limit_bytes: Option<u64>) -> Run
     }
 }
 
-/// What the solve was planned to be, if there is one.
+/// What the solve was planned to be, if there is one; all of its runs together, where a correction followed.
 pub(super) fn solve(record: &Record) -> Option<(String, Value)> {
-    let plan = record.kinds().iter().find_map(|kind| match kind {
-        RunKind::Solve(plan) => Some(plan),
-        RunKind::Factorize | RunKind::Rank | RunKind::NullSpace => None,
-    })?;
-    let counts = SOLVE_CODELETS.iter().zip(plan.tasks);
-    let by_codelet: Map<_, _> = counts
-        .map(|(&name, count)| (name.to_owned(), count.into()))
+    let plans = || {
+        record.kinds().iter().filter_map(|kind| match kind {
+            RunKind::Solve(plan) => Some(plan),
+            RunKind::Factorize | RunKind::Rank | RunKind::NullSpace => None,
+        })
+    };
+    let first = plans().next()?;
+    let count = |k: usize| plans().map(|plan| plan.tasks[k]).sum::<u64>();
+    let by_codelet: Map<_, _> = (0..)
+        .zip(SOLVE_CODELETS)
+        .map(|(k, name)| (name.to_owned(), count(k).into()))
         .collect();
     let facts = json!({
-        "rhs": plan.nrhs,
-        "blocks": plan.blocks,
-        "bundles": plan.bundles,
-        "flops": plan.flops,
-        "tasks": plan.task_count(),
+        "rhs": first.nrhs,
+        "blocks": first.blocks,
+        "bundles": first.bundles,
+        "runs": plans().count(),
+        "flops": plans().map(|plan| plan.flops).sum::<u64>(),
+        "tasks": plans().map(SolvePlan::task_count).sum::<u64>(),
         "tasks_by_codelet": by_codelet,
     });
     Some(("solve".to_owned(), facts))

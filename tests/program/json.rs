@@ -76,14 +76,14 @@ fn keys_and_types_are_as_promised() {
     assert_eq!(done["rank"], 48);
     assert_eq!(done["dead_columns"], serde_json::json!([]));
     assert_eq!(done["dropped_norm"], 0.0);
-    // b comes along, so Q is not kept; a wide matrix needs it.
+    // b comes along, so Q is not kept; nor is it for a wide matrix.
     assert_eq!(done["factors"], "r");
     let known = json(["analyse", "gallery:survey-8x6", "--json", "--threads", "1"]);
     let [r, qr] = ["r", "qr"].map(|kept| known["kept"][kept]["factor_bytes"].as_u64());
     assert!(r.is_some() && r < qr);
     assert!(done["factor_bytes"].as_u64() >= r);
     let wide = json(["solve", "gallery:stencil27-3", "--json", "--threads", "1"]);
-    assert_eq!(wide["factors"], "qr");
+    assert_eq!(wide["factors"], "r");
     assert_eq!(done["solution"], "unique");
     assert_eq!(done["warnings"], serde_json::json!([]));
     assert_eq!(
@@ -170,9 +170,33 @@ fn q_is_kept_when_asked_for() {
     };
     let (without, with) = (run(&[]), run(&["--keep-q"]));
     assert_eq!(with["solution_norm"], without["solution_norm"]);
+    needs_more(&with, &without);
+}
+
+fn needs_more(with: &Value, without: &Value) {
+    assert_eq!(
+        (&with["factors"], &without["factors"]),
+        (&"qr".into(), &"r".into())
+    );
     for key in ["peak_bytes", "predicted_peak_bytes"] {
         let peak = |of: &Value| of[key].as_u64().expect("bytes");
-        assert!(peak(&with) > peak(&without), "{with} {without}");
+        assert!(peak(with) > peak(without), "{with} {without}");
+    }
+}
+
+/// For a wide matrix x comes another way, and is the same to rounding.
+#[test]
+fn the_shortest_solution_needs_no_q() {
+    let run = |more: &[&str]| {
+        let fixed = ["solve", "gallery:stencil27-8", "--json", "--threads", "1"];
+        json([&fixed[..], more].concat())
+    };
+    let (without, with) = (run(&[]), run(&["--keep-q"]));
+    needs_more(&with, &without);
+    let norm = |of: &Value| of["solution_norm"].as_f64().expect("a norm");
+    assert!((norm(&with) / norm(&without) - 1.0).abs() < 1e-12);
+    for of in [&with, &without] {
+        assert!(of["normal_residual"].as_f64() < Some(1e-15), "{of}");
     }
 }
 

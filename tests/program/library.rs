@@ -89,3 +89,34 @@ fn errors_name_the_place() {
     unknown.analysis.ordering = "best".to_owned();
     assert!(message(solve(&a, &b, 1, &unknown)).contains("known are auto, colamd"));
 }
+
+/// Where R says too little about a wide matrix all is computed again with Q, and nobody notices.
+#[test]
+fn a_wide_matrix_that_r_says_too_little_of() {
+    let made = matrices::load::<f64>("gallery:stencil27-4").expect("in the gallery");
+    let mut a = made.matrix;
+    let m = a.nrows() as f64;
+    let rows = a.pattern().rowidx().to_vec();
+    // Over ten decades; the last rows are not there but for rounding.
+    for (v, i) in a.values_mut().iter_mut().zip(rows) {
+        *v *= match f64::from(i) < m - 3.0 {
+            true => 10f64.powf(-12.0 * f64::from(i) / m),
+            false => 0.0,
+        };
+    }
+    let b: Vec<f64> = vec![1.0; a.nrows()];
+    let kept = Settings {
+        factorization: FactorOptions {
+            keep_q: true,
+            ..FactorOptions::default()
+        },
+        ..Settings::default()
+    };
+    let [alone, with] = [Settings::default(), kept].map(|settings| {
+        let done = solve(&a, &b, 1, &settings).expect("solved");
+        assert!(!done.rank.is_full() && done.rank.condition > Some(1e8));
+        assert!(done.run.record().shape().keep_q);
+        done.x
+    });
+    assert_eq!(alone, with);
+}

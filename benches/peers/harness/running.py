@@ -82,10 +82,10 @@ class Runner:
             others = busy_cpu_s() - before - told["user_s"] - told["system_s"] - told["touch_cpu_s"]
             return out, err, told, max(0.0, others)
 
-    def run(self, setting, path, wide, cutoff_s=None):
+    def run(self, setting, path, cutoff_s=None):
         """One run of a setting; `cutoff_s`: stopped when it has taken so long."""
         limit = self.timeout_s if cutoff_s is None else min(cutoff_s, self.timeout_s)
-        argv, env = command(setting, path, wide, self.programs)
+        argv, env = command(setting, path, self.programs)
         out, err, told, others = self.raw(argv, env, limit)
         record = {"setting": setting.name, "when": time.strftime("%Y-%m-%dT%H:%M:%S")}
         if told is None:

@@ -98,12 +98,12 @@ def blas_environment(blas, threads, programs):
     return variables
 
 
-def command(setting, path, wide, programs, base=None):
+def command(setting, path, programs, base=None):
     """Arguments and environment of one run."""
     env = clean_environment(base)
     threads = str(setting.threads)
     if setting.solver == "treeqr":
-        keep = ["--keep-q"] if setting.keeps_h and not wide else []
+        keep = ["--keep-q"] if setting.keeps_h else []
         return [programs.treeqr, "solve", str(path), "--threads", threads, "--json", *keep], env
     if setting.solver == "spqr":
         env |= blas_environment(setting.blas, setting.threads, programs)

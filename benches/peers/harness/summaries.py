@@ -60,7 +60,7 @@ def candidates(table, solver, keeps_h):
 
 
 def ours(table, keeps_h):
-    """treeqr's setting: x only by default, H kept if that is asked for; wide matrices have only the latter."""
+    """treeqr's setting: x only by default, H kept if that is asked for; older results of wide matrices have only the latter."""
     own = [n for n, t in table.items() if t["solver"] == "treeqr" and t["answered"]]
     fitting = [n for n in own if table[n]["keeps_h"] == bool(keeps_h)]
     if keeps_h:

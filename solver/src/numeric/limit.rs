@@ -20,7 +20,7 @@ use std::time::Duration;
 /// no bit of the result changes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum MemoryLimit {
-    /// As much as a sequential run takes for two workers, and half as much again for each further one. Two workers lose no time by
+    /// As much as a sequential run takes for two workers, and half as much again for each further one, but 16 MB at least. Two workers lose no time by
     /// it: on the problems of docs/performance.md a third less memory was touched for the first time.
     #[default]
     Auto,
@@ -32,6 +32,9 @@ pub enum MemoryLimit {
     Relative(f64),
 }
 
+/// Less is never a limit that nobody asked for: a run that takes little waits for no memory.
+const LITTLE: u64 = 16 << 20;
+
 impl MemoryLimit {
     /// In bytes, for a run by so many workers, streams of devices included; `None` without one.
     ///
@@ -40,7 +43,7 @@ impl MemoryLimit {
     pub fn bytes(self, prediction: &Prediction, workers: usize) -> Result<Option<u64>, SolveError> {
         let smallest = prediction.peak_bytes as u64;
         let limit = match self {
-            MemoryLimit::Auto => smallest / 2 * workers.max(2) as u64 + smallest % 2,
+            MemoryLimit::Auto => (smallest / 2 * workers.max(2) as u64 + smallest % 2).max(LITTLE),
             MemoryLimit::Unlimited => return Ok(None),
             MemoryLimit::Bytes(bytes) => bytes,
             MemoryLimit::Relative(factor) => (factor * smallest as f64) as u64,

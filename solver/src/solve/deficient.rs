@@ -26,11 +26,27 @@ impl<T: FactorScalar> Factors<T> {
             let heads = self.sparse_q_head(b, nrhs, options, observer)?;
             return self.solve_heads(deficiency, &heads, nrhs, options);
         }
+        let (head, _) = self.nearest_head(deficiency, (b, nrhs), None, options)?;
+        let rest = Vec::new();
+        self.apply_q_with(&Rotated { head, rest }, nrhs, options, observer)
+    }
+
+    /// For a wide A the y that minimise ||b - R^H y||, in elimination order, and which of them solve R^H y = b; or the other way round, where
+    /// that is known. A = [R; 0]^H Q^H, so x = Q [y; 0] is the shortest with its A x.
+    pub(super) fn nearest_head(
+        &self,
+        deficiency: &Deficiency<T>,
+        (b, nrhs): (&[T], usize),
+        known: Option<&[bool]>,
+        options: &SolveOptions,
+    ) -> Result<(Vec<T>, Vec<bool>), SolveError> {
         if self.rank() == 0 {
-            return Ok(vec![T::zero(); self.symbolic.ncols() * nrhs]);
+            let solved = b.chunks_exact(self.symbolic.nrows().max(1));
+            let solved = solved.map(|b| b.iter().all(|&v| v == T::zero()));
+            return Ok((vec![T::zero(); b.len()], solved.collect()));
         }
-        // A = [R; 0]^H Q^H: y minimises ||b - R^H y||, and x = Q [y; 0] is the shortest with its A x.
         let Tried { y, solved } = deficiency.try_adjoint(self, b, nrhs);
+        let solved = known.map_or(solved, <[bool]>::to_vec);
         let mut head = y;
         if !solved.iter().all(|&solved| solved) {
             // Of all, so that no result depends on other right-hand sides by the width of a product.
@@ -52,8 +68,7 @@ impl<T: FactorScalar> Factors<T> {
             let unsolved = columns.zip(&solved).filter(|(_, solved)| !**solved);
             unsolved.for_each(|((y, nearest), _)| y.copy_from_slice(nearest));
         }
-        let rest = Vec::new();
-        self.apply_q_with(&Rotated { head, rest }, nrhs, options, observer)
+        Ok((head, solved))
     }
 
     /// What [`Self::solve_deficient`] shows to its observer: the sweep with Q.

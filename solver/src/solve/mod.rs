@@ -13,6 +13,7 @@
 //! | `app`, `vectors`, `walk` | the codelets: outside of the tree, what they read and write, and a bundle of fronts |
 //! | `triangular`, `tiles`, `orthogonal` | one front: R x = c and R^H y = c, in tiles too; Q^H and Q |
 //! | `deficient` | the same where the rank is not full |
+//! | `shortest` | x of a wide A from R alone |
 //! | `quality` | residuals of a solution, from A itself |
 
 mod app;
@@ -26,6 +27,7 @@ mod program;
 mod quality;
 mod reach;
 mod run;
+mod shortest;
 mod sparse;
 mod sweep;
 mod system;
@@ -39,6 +41,7 @@ pub use options::SolveOptions;
 pub use plan::{SolvePlan, solve_geometry};
 pub(crate) use quality::CONSISTENT;
 pub use quality::{Quality, quality, quality_deficient};
+pub use shortest::Shortest;
 pub use sweep::SOLVE_CODELETS;
 pub(crate) use sweep::Sweep;
 pub use system::Rotated;

@@ -123,7 +123,7 @@ impl<T: FactorScalar> Factors<T> {
     }
 
     /// Columns of `n` entries that are all numbers; or whatever they are, where nobody looks at the rank.
-    fn finite(&self, x: Vec<T>, n: usize) -> Result<Vec<T>, SolveError> {
+    pub(super) fn finite(&self, x: Vec<T>, n: usize) -> Result<Vec<T>, SolveError> {
         let looked = self.rank_details().tolerance >= 0.0;
         match x.iter().position(|v| !v.is_finite()).filter(|_| looked) {
             Some(at) => Err(SolveError::SolutionOverflow {
@@ -135,7 +135,7 @@ impl<T: FactorScalar> Factors<T> {
     }
 
     /// x, or a solution with R alone, from that with R as it is kept for right-hand sides over powers of two.
-    fn unscaled(&self, mut x: Vec<T>, len: usize, powers: &[i32]) -> Vec<T> {
+    pub(super) fn unscaled(&self, mut x: Vec<T>, len: usize, powers: &[i32]) -> Vec<T> {
         let by = powers.iter().map(|power| power - self.exponent);
         shift_columns(&mut x, len, by);
         x
@@ -486,21 +486,14 @@ impl<T: FactorScalar> Factors<T> {
             let z = self.solve_kept_r(&t, nrhs, options, observer)?;
             return Ok([t, z]);
         }
-        let up = Up {
-            sweep: Sweep::RAdjoint,
-            outer: Given::Dense(s),
-            keep_rest: false,
-            keep_head: true,
-            sums: false,
-            part: None,
-        };
-        let down = Down {
-            sweep: Sweep::R,
-            head: Head::Up,
-            rest: &[],
-            part: None,
-        };
+        let (up, down) = normal_sweeps(s);
         self.head_and_outer(up, down, nrhs, options, observer)
+    }
+
+    /// What [`Self::solve_kept_normal`] will run, where R is all there is.
+    pub(super) fn plan_kept_normal(&self, nrhs: usize, options: &SolveOptions) -> SolvePlan {
+        let (up, down) = normal_sweeps(&[]);
+        self.prepare(Some(up), Some(down), nrhs, options).plan()
     }
 
     pub(crate) fn check_unsplit(&self, what: &'static str) -> Result<(), SolveError> {
@@ -517,6 +510,25 @@ impl<T: FactorScalar> Factors<T> {
             Err(SolveError::NoQ { what })
         }
     }
+}
+
+/// R^H t = s, and R z = t.
+fn normal_sweeps<T>(s: &[T]) -> (Up<'_, T>, Down<'_, T>) {
+    let up = Up {
+        sweep: Sweep::RAdjoint,
+        outer: Given::Dense(s),
+        keep_rest: false,
+        keep_head: true,
+        sums: false,
+        part: None,
+    };
+    let down = Down {
+        sweep: Sweep::R,
+        head: Head::Up,
+        rest: &[],
+        part: None,
+    };
+    (up, down)
 }
 
 /// Head and rest of each column over a power of two that both share, where the larger of them is far from 1.

@@ -103,7 +103,7 @@ pub fn solve_in<N: Numbers>(args: &SolveArgs) -> Result<Outcome, Failure> {
     bar.phase("analysing");
     let pattern = posed.matrix().pattern();
     let mut symbolic = analyse(pattern, &options).map_err(about)?;
-    let shape = RunShape::of::<N::Matrix>(0, factor.keep_q);
+    let shape = RunShape::of::<N::Matrix>(0, factor.keep_q || symbolic.solves_with_q());
     let prediction = symbolic.predict(shape);
     let flops = prediction.flops;
     if prediction.peak_bytes >= LARGE {
