@@ -137,6 +137,7 @@ fn a_solve_is_in_the_trace_of_its_factorization() {
         let b = vec![1.0; a.nrows() * nrhs];
         let mut settings = Settings::with_threads(threads);
         settings.factorization.tolerance = Some(0.0);
+        settings.factorization.keep_q = true;
         let done = solve(&a, &b, nrhs, &settings).expect("solved");
         let record = done.run.record();
         let plan = plan(record);
@@ -298,6 +299,33 @@ fn what_failed_is_told_as_far_as_it_went() {
     assert_eq!(faults(&cancelled), [""; 0]);
 }
 
+/// The shortest solution without Q: a run with R, and one for each correction, all in what was planned.
+#[test]
+fn corrections_are_in_the_trace() {
+    // Well conditioned, and not.
+    for (name, runs) in [("gallery:stencil27-5", 1..=2), ("gallery:TF10", 2..=2)] {
+        let a = load(name);
+        let b = vec![1.0; a.nrows()];
+        let done = solve(&a, &b, 1, &Settings::with_threads(2)).expect("solved");
+        let record = done.run.record();
+        let trace = trace(&done.symbolic, record, Status::Complete, notes());
+        assert_eq!(faults(&trace), [""; 0]);
+        accounted(&trace);
+        let parts = &trace.manifest.run.parts;
+        let solves = parts.iter().filter(|part| part.name == SOLVE).count();
+        assert!(runs.contains(&solves), "{name}: {solves}");
+        assert_eq!(parts.len(), 1 + solves);
+        let tasks = plan(record).task_count() * solves as u64;
+        assert_eq!(trace.tables.solves().len() as u64, tasks);
+        let codelets = solve_tasks(&trace);
+        assert!(codelets.contains_key("solve_r") && !codelets.contains_key("apply_q"));
+        for panel in PANELS {
+            let drawn = panel.draw(&trace, &PanelOptions::default());
+            drawn.unwrap_or_else(|e| panic!("{}: {e}", panel.name));
+        }
+    }
+}
+
 /// Without full rank the sweep with Q is planned and recorded; the solve after b was carried along has none.
 #[test]
 fn solves_without_full_rank_have_traces() {
@@ -315,6 +343,10 @@ fn solves_without_full_rank_have_traces() {
         let planned = plan(&record).task_count();
         assert_eq!(later.tables.solves().len() as u64, planned);
         assert_eq!(faults(&later), [""; 0]);
+        let options = FactorOptions {
+            keep_q: true,
+            ..options
+        };
         let solution = solve_analysed(&symbolic, &a, &b, 1, &options, &progress).expect("solved");
         let record = solution.run.record();
         let whole = trace(&symbolic, record, Status::Complete, notes());
@@ -408,13 +440,22 @@ fn the_null_space_is_in_the_trace_where_b_asks_for_it() {
     a.mul_add(1.0, &vec![1.0; a.ncols()], &mut inside);
     let mut outside = inside.clone();
     outside[0] += 1.0;
-    for (b, asks) in [(inside, false), (outside, true)] {
-        let options = FactorOptions::default();
-        let done = solve_analysed(&symbolic, &a, &b, 1, &options, &Progress::default());
+    for (b, asks, keep_q) in [
+        (&inside, false, true),
+        (&inside, false, false),
+        (&outside, true, true),
+        (&outside, true, false),
+    ] {
+        let options = FactorOptions {
+            keep_q,
+            ..FactorOptions::default()
+        };
+        let done = solve_analysed(&symbolic, &a, b, 1, &options, &Progress::default());
         let run = done.expect("solved").run;
         let kinds = run.record().kinds();
         assert_eq!(kinds.contains(&RunKind::NullSpace), asks);
-        assert!(matches!(kinds.last(), Some(RunKind::Solve(_))));
+        // Nothing but a sweep with Q is a run there.
+        assert_eq!(matches!(kinds.last(), Some(RunKind::Solve(_))), keep_q);
         let trace = trace(&symbolic, run.record(), Status::Complete, notes());
         assert_eq!(faults(&trace), [""; 0]);
     }
