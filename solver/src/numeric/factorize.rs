@@ -21,8 +21,8 @@ use treeqr_runtime::{
 /// Options of a factorization.
 #[derive(Clone, Debug, Default)]
 pub struct FactorOptions {
-    /// Keep the reflectors, so that Q can be applied later: needed for right-hand sides that come later and for wide
-    /// matrices.
+    /// Keep the reflectors, so that Q can be applied later: needed for right-hand sides that come later. For a wide A R alone gives them,
+    /// too ([`Shortest`](crate::Shortest)).
     pub keep_q: bool,
     /// A column of which no more than this is left when its turn comes depends on those before it. Default:
     /// 20 (m + n) eps max_j ||A(:, j)||_2. With a negative one nobody looks: a matrix that lacks rank then gives an x that is
