@@ -20,7 +20,7 @@ use treeqr_runtime::Observer;
 
 /// A residual of so many times eps (||A|| ||x|| + ||b||) is as small as one with Q.
 const ENOUGH: f64 = 0.1;
-/// One of so many is too large after a correction.
+/// One of so many, or of more than is called consistent, is too large after a correction.
 const TOO_MUCH: f64 = 64.0;
 /// Solutions of the semi-normal equations for a right-hand side: x, and a correction.
 const STEPS: usize = 2;
@@ -154,7 +154,8 @@ impl<'a, T: FactorScalar> Shortest<'a, T> {
     pub fn is_done(&self) -> bool {
         let is_one = |&solvable: &bool| solvable;
         let all = self.solvable.as_ref().is_none_or(|s| s.iter().all(is_one));
-        self.steps >= STEPS || self.steps > 0 && all && self.is_left_at_most(ENOUGH)
+        let enough = ENOUGH * T::Real::EPSILON.to_f64();
+        self.steps >= STEPS || self.steps > 0 && all && self.is_left_at_most(enough)
     }
 
     /// x: the solutions, one column after the other.
@@ -162,7 +163,8 @@ impl<'a, T: FactorScalar> Shortest<'a, T> {
     /// # Errors
     /// [`SolveError::NotRefined`] where a correction was not enough; [`SolveError::SolutionOverflow`].
     pub fn finish(self) -> Result<Vec<T>, SolveError> {
-        if !self.is_left_at_most(TOO_MUCH) {
+        let too_much = CONSISTENT.max(TOO_MUCH * T::Real::EPSILON.to_f64());
+        if !self.is_left_at_most(too_much) {
             return Err(self.too_little());
         }
         let n = self.a.ncols();
@@ -170,15 +172,10 @@ impl<'a, T: FactorScalar> Shortest<'a, T> {
         self.factors.finite(x, n)
     }
 
-    /// Whether no residual of a right-hand side in the range of A has more than this.
-    fn is_left_at_most(&self, units: f64) -> bool {
+    /// Whether each residual of a right-hand side in the range of A is at most so many times ||A|| ||x|| + ||b||.
+    fn is_left_at_most(&self, bound: f64) -> bool {
         let (m, n) = (self.a.nrows().max(1), self.a.ncols().max(1));
         let length = |v: &[T]| norm2(v).to_f64();
-        let unit = T::Real::EPSILON.to_f64();
-        let bound = match units > ENOUGH {
-            true => CONSISTENT.max(units * unit),
-            false => units * unit,
-        };
         let vectors = self.x.chunks_exact(n).zip(self.b.chunks_exact(m));
         let vectors = vectors.zip(self.left.chunks_exact(m)).enumerate();
         let is_solvable = |k: usize| self.solvable.as_ref().is_none_or(|s| s[k]);
