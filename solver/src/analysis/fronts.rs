@@ -123,6 +123,13 @@ impl Spare {
         self.0.pop().unwrap_or_default()
     }
 
+    /// One for so many entries, and those that come when children are merged.
+    pub fn take_for(&mut self, entries: usize) -> Vec<u32> {
+        let mut list = self.take();
+        list.reserve(entries + entries / 4 + 8);
+        list
+    }
+
     pub fn give(&mut self, mut list: Vec<u32>) {
         if (1..=SPARE_ENTRIES).contains(&list.capacity()) {
             list.clear();
@@ -152,10 +159,10 @@ impl<'a, F: Fn(u32) -> &'a [u32]> Maker<'a, F> {
     /// The front of the supernode with the pivots `pivots`.
     pub fn assemble(&mut self, pivots: Range<u32>, children: Vec<u32>, fronts: &Slots) -> RawFront {
         let npiv = pivots.len();
-        let mut own_rows = self.spare.take();
-        for k in pivots.clone() {
-            own_rows.extend_from_slice(self.by_first.of(k as usize));
-        }
+        let by_first = pivots.clone().map(|k| self.by_first.of(k as usize));
+        let count = by_first.clone().map(<[u32]>::len).sum();
+        let mut own_rows = self.spare.take_for(count);
+        by_first.for_each(|rows| own_rows.extend_from_slice(rows));
         // No row and no contribution block here starts before the pivots.
         let mut before: &[u32] = &[];
         for &i in &own_rows {
@@ -171,14 +178,14 @@ impl<'a, F: Fn(u32) -> &'a [u32]> Maker<'a, F> {
             columns.for_each(|&k| self.union.add(k));
         }
         pivots.for_each(|k| self.union.add(k));
-        let mut cols = self.spare.take();
+        let mut cols = self.spare.take_for(self.union.len());
         self.union.take(&mut cols);
         for (j, &k) in cols.iter().enumerate() {
             self.local[k as usize] = j as u32;
         }
 
         let n = cols.len();
-        let mut stair = self.spare.take();
+        let mut stair = self.spare.take_for(n);
         stair.resize(n, 0);
         for (j, &k) in cols[..npiv].iter().enumerate() {
             stair[j] += self.by_first.of(k as usize).len() as u32;

@@ -39,6 +39,11 @@ impl Union {
         self.touched = self.touched.start.min(at)..self.touched.end.max(at + 1);
     }
 
+    /// How many columns there are.
+    pub fn len(&self) -> usize {
+        self.count
+    }
+
     /// Appends the columns to `out`, increasing; none are left. O(columns), and a 4096th of how far they are apart.
     pub fn take(&mut self, out: &mut Vec<u32>) {
         out.reserve(std::mem::take(&mut self.count));

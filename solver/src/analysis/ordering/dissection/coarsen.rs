@@ -14,109 +14,148 @@ const NONE: u32 = u32::MAX;
 /// So many vertices are looked at before it is asked again whether to go on.
 const SOME: usize = 4096;
 
-/// The coarser graph, and for every vertex the one that it becomes; none, when it is given up. `heaviest` bounds the weight of what two
-/// become.
-pub(crate) fn coarsen(
-    g: &Weighted,
-    heaviest: u64,
-    random: &mut Random,
-    given_up: &AtomicBool,
-) -> Option<(Weighted, Vec<u32>)> {
-    let mate = matching(g, heaviest, random, given_up)?;
-    let mut coarse = vec![NONE; g.len()];
-    let mut members = Vec::with_capacity(g.len());
-    for v in 0..g.len() as u32 {
-        if coarse[v as usize] == NONE {
-            let u = mate[v as usize];
-            coarse[v as usize] = members.len() as u32;
-            coarse[u as usize] = members.len() as u32;
-            members.push((v, u));
-        }
-    }
-    let coarser = contract(g, &coarse, &members, given_up);
-    (!given_up.load(Relaxed)).then_some((coarser, coarse))
+/// Buffers of [`coarsen`](Self::coarsen), for one graph after the other.
+#[derive(Default)]
+pub(crate) struct Coarsener {
+    /// The partner of every vertex; itself where there is none.
+    mate: Vec<u32>,
+    /// Of vertices that are left over, by their neighbour.
+    waiting: Vec<u32>,
+    members: Vec<(u32, u32)>,
+    shuffled: Vec<u32>,
+    by_degree: Vec<u32>,
+    class_start: Vec<usize>,
+    lists: Lists,
 }
 
-/// The partner of every vertex; itself where there is none.
-fn matching(
-    g: &Weighted,
-    heaviest: u64,
-    random: &mut Random,
-    given_up: &AtomicBool,
-) -> Option<Vec<u32>> {
-    let n = g.len();
-    let mut mate = vec![NONE; n];
-    let mut left = 0;
-    for (k, v) in by_degree(g, random).into_iter().enumerate() {
-        if k.is_multiple_of(SOME) && given_up.load(Relaxed) {
-            return None;
-        }
-        if mate[v as usize] != NONE {
-            continue;
-        }
-        let room = heaviest.saturating_sub(u64::from(g.weight[v as usize]));
-        let mut best = (0, v);
-        for (u, w) in g.edges(v) {
-            if w > best.0 && mate[u as usize] == NONE && u64::from(g.weight[u as usize]) <= room {
-                best = (w, u);
-            }
-        }
-        mate[v as usize] = best.1;
-        mate[best.1 as usize] = v;
-        left += usize::from(best.1 == v);
-    }
-    if left > n / 10 {
-        second_neighbours(g, heaviest, &mut mate);
-    }
-    Some(mate)
+/// Buffers of [`contract_part`].
+#[derive(Default)]
+struct Lists {
+    /// The vertices of the list at hand.
+    list: Vec<u32>,
+    /// By vertex the weight of the edge to it, zero where there is none yet.
+    sum: Vec<u32>,
 }
 
-/// Pairs among those that are left over and share a neighbour.
-fn second_neighbours(g: &Weighted, heaviest: u64, mate: &mut [u32]) {
-    let mut waiting = vec![NONE; g.len()];
-    for v in 0..g.len() as u32 {
-        if mate[v as usize] != v {
-            continue;
-        }
-        for &u in g.of(v) {
-            let other = waiting[u as usize];
-            let free = other != NONE && other != v && mate[other as usize] == other;
-            let fits = |o: u32| {
-                u64::from(g.weight[o as usize]) + u64::from(g.weight[v as usize]) <= heaviest
-            };
-            if free && fits(other) {
-                mate[v as usize] = other;
-                mate[other as usize] = v;
-                break;
-            }
-            if !free {
-                waiting[u as usize] = v;
-            }
-        }
-    }
+/// `n` times `value`.
+fn refill<T: Copy>(list: &mut Vec<T>, n: usize, value: T) {
+    list.clear();
+    list.resize(n, value);
 }
 
-/// Vertices by the logarithm of their degree, without order among equals.
-fn by_degree(g: &Weighted, random: &mut Random) -> Vec<u32> {
-    let n = g.len();
-    let mut shuffled: Vec<u32> = (0..n as u32).collect();
-    random.shuffle(&mut shuffled);
-    let average = (g.neighbours.len() / n.max(1)).max(1);
-    let class = |v: u32| (g.of(v).len().min(2 * average)) as u32;
-    let mut start = vec![0usize; 2 * average + 2];
-    for &v in &shuffled {
-        start[class(v) as usize + 1] += 1;
+impl Coarsener {
+    /// The coarser graph, and for every vertex the one that it becomes; none, when it is given up. `heaviest` bounds the weight of what two
+    /// become.
+    pub fn coarsen(
+        &mut self,
+        g: &Weighted,
+        heaviest: u64,
+        random: &mut Random,
+        given_up: &AtomicBool,
+    ) -> Option<(Weighted, Vec<u32>)> {
+        self.matching(g, heaviest, random, given_up)?;
+        let mut coarse = vec![NONE; g.len()];
+        let members = &mut self.members;
+        members.clear();
+        for v in 0..g.len() as u32 {
+            if coarse[v as usize] == NONE {
+                let u = self.mate[v as usize];
+                coarse[v as usize] = members.len() as u32;
+                coarse[u as usize] = members.len() as u32;
+                members.push((v, u));
+            }
+        }
+        let coarser = contract(g, &coarse, members, &mut self.lists, given_up);
+        (!given_up.load(Relaxed)).then_some((coarser, coarse))
     }
-    for k in 1..start.len() {
-        start[k] += start[k - 1];
+
+    /// Finds partners; none, when it is given up.
+    fn matching(
+        &mut self,
+        g: &Weighted,
+        heaviest: u64,
+        random: &mut Random,
+        given_up: &AtomicBool,
+    ) -> Option<()> {
+        let n = g.len();
+        self.sort_by_degree(g, random);
+        let mate = &mut self.mate;
+        refill(mate, n, NONE);
+        let mut left = 0;
+        for (k, &v) in self.by_degree.iter().enumerate() {
+            if k.is_multiple_of(SOME) && given_up.load(Relaxed) {
+                return None;
+            }
+            if mate[v as usize] != NONE {
+                continue;
+            }
+            let room = heaviest.saturating_sub(u64::from(g.weight[v as usize]));
+            let mut best = (0, v);
+            for (u, w) in g.edges(v) {
+                if w > best.0 && mate[u as usize] == NONE && u64::from(g.weight[u as usize]) <= room
+                {
+                    best = (w, u);
+                }
+            }
+            mate[v as usize] = best.1;
+            mate[best.1 as usize] = v;
+            left += usize::from(best.1 == v);
+        }
+        if left > n / 10 {
+            self.second_neighbours(g, heaviest);
+        }
+        Some(())
     }
-    let mut out = vec![0u32; n];
-    for v in shuffled {
-        let at = &mut start[class(v) as usize];
-        out[*at] = v;
-        *at += 1;
+
+    /// Pairs among those that are left over and share a neighbour.
+    fn second_neighbours(&mut self, g: &Weighted, heaviest: u64) {
+        let (mate, waiting) = (&mut self.mate, &mut self.waiting);
+        refill(waiting, g.len(), NONE);
+        for v in 0..g.len() as u32 {
+            if mate[v as usize] != v {
+                continue;
+            }
+            for &u in g.of(v) {
+                let other = waiting[u as usize];
+                let free = other != NONE && other != v && mate[other as usize] == other;
+                let fits = |o: u32| {
+                    u64::from(g.weight[o as usize]) + u64::from(g.weight[v as usize]) <= heaviest
+                };
+                if free && fits(other) {
+                    mate[v as usize] = other;
+                    mate[other as usize] = v;
+                    break;
+                }
+                if !free {
+                    waiting[u as usize] = v;
+                }
+            }
+        }
     }
-    out
+
+    /// Vertices by the logarithm of their degree, without order among equals.
+    fn sort_by_degree(&mut self, g: &Weighted, random: &mut Random) {
+        let n = g.len();
+        self.shuffled.clear();
+        self.shuffled.extend(0..n as u32);
+        random.shuffle(&mut self.shuffled);
+        let average = (g.neighbours.len() / n.max(1)).max(1);
+        let class = |v: u32| (g.of(v).len().min(2 * average)) as u32;
+        let start = &mut self.class_start;
+        refill(start, 2 * average + 2, 0);
+        for &v in &self.shuffled {
+            start[class(v) as usize + 1] += 1;
+        }
+        for k in 1..start.len() {
+            start[k] += start[k - 1];
+        }
+        refill(&mut self.by_degree, n, 0);
+        for &v in &self.shuffled {
+            let at = &mut start[class(v) as usize];
+            self.by_degree[*at] = v;
+            *at += 1;
+        }
+    }
 }
 
 /// Edges of a graph that is contracted in parts, on all threads.
@@ -126,17 +165,18 @@ fn contract(
     g: &Weighted,
     coarse: &[u32],
     members: &[(u32, u32)],
+    lists: &mut Lists,
     given_up: &AtomicBool,
 ) -> Weighted {
     if g.neighbours.len() < LARGE {
-        return contract_part(g, coarse, 0..members.len(), members, given_up);
+        return contract_part(g, coarse, 0..members.len(), members, lists, given_up);
     }
     let size = members.len().div_ceil(2 * rayon::current_num_threads());
     let parts: Vec<Weighted> = (0..members.len().div_ceil(size))
         .into_par_iter()
         .map(|k| {
             let range = k * size..((k + 1) * size).min(members.len());
-            contract_part(g, coarse, range, members, given_up)
+            contract_part(g, coarse, range, members, &mut Lists::default(), given_up)
         })
         .collect();
     let entries = parts.iter().map(|part| part.neighbours.len()).sum();
@@ -158,6 +198,7 @@ fn contract_part(
     coarse: &[u32],
     range: Range<usize>,
     members: &[(u32, u32)],
+    lists: &mut Lists,
     given_up: &AtomicBool,
 ) -> Weighted {
     let entries = members[range.clone()].iter().map(|&(v, u)| {
@@ -165,10 +206,9 @@ fn contract_part(
         g.of(v).len() + second
     });
     let mut out = Weighted::with_capacity(range.len(), entries.sum());
-    // The vertices of the list at hand, and by vertex the weight of the edge to it, zero where there is none yet. Whether there is one can't
-    // be foretold, and so nothing branches on it.
-    let mut list: Vec<u32> = Vec::new();
-    let mut sum = vec![0u32; members.len()];
+    // Whether an edge is there can't be foretold, and so nothing branches on it.
+    let Lists { list, sum } = lists;
+    refill(sum, members.len(), 0);
     for c in range {
         if c.is_multiple_of(SOME) && given_up.load(Relaxed) {
             return out;

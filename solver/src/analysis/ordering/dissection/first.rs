@@ -5,7 +5,7 @@
 
 use super::graph::Weighted;
 use super::refine::{Aim, SEPARATOR, Split};
-use super::separator::{Method, Place, once};
+use super::separator::{Method, Place, Room, once};
 use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::atomic::AtomicBool;
@@ -25,7 +25,10 @@ pub(crate) fn cut(
     aim: Option<Aim>,
     given_up: &AtomicBool,
 ) -> (Method, Split) {
-    let way = |way: u64, aim| once(g, &mut place.random(way), aim, given_up);
+    let way = |way: u64, aim| {
+        let random = &mut place.random(way);
+        once(g, random, aim, &mut Room::default(), given_up)
+    };
     let has_many = g.neighbours.len() >= MANY * g.len();
     let split = if has_many {
         way(0, aim.unwrap_or(Aim::Even))

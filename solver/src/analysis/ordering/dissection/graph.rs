@@ -48,7 +48,8 @@ impl Weighted {
     /// The subgraphs of the vertices with `side[v]` 0 and 1, with the numbers that their vertices have here.
     pub fn halves(&self, side: &[u8]) -> [(Weighted, Vec<u32>); 2] {
         let mut local = vec![0u32; self.len()];
-        let mut ids = [Vec::new(), Vec::new()];
+        let count = |which: u8| side.iter().filter(|&&s| s == which).count();
+        let mut ids = [0, 1].map(|which| Vec::with_capacity(count(which)));
         for (v, &s) in side.iter().enumerate() {
             if let Some(ids) = ids.get_mut(usize::from(s)) {
                 local[v] = ids.len() as u32;

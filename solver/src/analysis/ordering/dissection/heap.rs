@@ -6,6 +6,7 @@ const ARITY: usize = 4;
 
 /// A heap that knows where each vertex lies. Among equal gains the largest number comes first, so that what it gives does not
 /// depend on how it is built.
+#[derive(Default)]
 pub(crate) struct Heap {
     /// Gain and vertex in one number, as [`key`] has them.
     items: Vec<i64>,
@@ -23,11 +24,10 @@ fn vertex(key: i64) -> u32 {
 }
 
 impl Heap {
-    /// An empty one for the vertices `0..n`.
-    pub fn new(n: usize) -> Self {
-        Heap {
-            items: Vec::new(),
-            place: vec![OUT; n],
+    /// Makes an empty one fit for the vertices `0..n`.
+    pub fn fit(&mut self, n: usize) {
+        if self.place.len() < n {
+            self.place.resize(n, OUT);
         }
     }
 

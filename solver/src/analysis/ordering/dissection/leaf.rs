@@ -10,7 +10,11 @@ const SURROUNDINGS: usize = 1024;
 /// Writes `vertices` of g, increasing, into `out` in an order of minimum degree. Their neighbours outside come later in the whole order.
 pub(crate) fn order(g: &Weighted, vertices: &[u32], out: &mut [u32]) {
     let n = vertices.len();
-    let mut around: Vec<u32> = vertices.iter().flat_map(|&v| g.of(v)).copied().collect();
+    let degrees = vertices.iter().map(|&v| g.of(v).len());
+    let mut around = Vec::with_capacity(degrees.sum());
+    vertices
+        .iter()
+        .for_each(|&v| around.extend_from_slice(g.of(v)));
     around.sort_unstable();
     around.dedup();
     around.retain(|v| vertices.binary_search(v).is_err());

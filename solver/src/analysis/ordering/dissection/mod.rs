@@ -25,7 +25,7 @@ use super::graph::ColumnGraph;
 use crate::error::AnalyseError;
 use graph::Weighted;
 use refine::Split;
-use separator::{Method, Place};
+use separator::{Method, Place, Room};
 use std::borrow::Cow;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
@@ -83,7 +83,18 @@ pub(super) fn unless(
         ids: (0..whole.len() as u32).collect(),
     };
     let cutting = tracing::debug_span!("cuts", vertices = whole.len());
-    cutting.in_scope(|| dissect(whole, part, (place, first), &mut groups, method, given_up));
+    cutting.in_scope(|| {
+        let room = &mut Room::default();
+        dissect(
+            whole,
+            part,
+            (place, first),
+            &mut groups,
+            method,
+            room,
+            given_up,
+        );
+    });
     if given_up.load(Relaxed) {
         return None;
     }
@@ -111,6 +122,7 @@ fn dissect(
     (place, cut): (Place, Option<Split>),
     out: &mut [u32],
     method: Method,
+    room: &mut Room,
     given_up: &AtomicBool,
 ) {
     let n = part.graph.len();
@@ -123,7 +135,8 @@ fn dissect(
         }
         return;
     }
-    let split = cut.unwrap_or_else(|| separator::separate(&part.graph, place, method, given_up));
+    let split =
+        cut.unwrap_or_else(|| separator::separate(&part.graph, place, method, room, given_up));
     let [a, b] = part.graph.halves(&split.side).map(|(graph, local)| {
         let ids = local.iter().map(|&k| part.ids[k as usize]).collect();
         let graph = Cow::Owned(graph);
@@ -144,11 +157,14 @@ fn dissect(
     let [low, high] = place.halves().map(|place| (place, None));
     if n > PARALLEL {
         rayon::join(
-            || dissect(whole, a, low, first, method, given_up),
-            || dissect(whole, b, high, second, method, given_up),
+            || dissect(whole, a, low, first, method, room, given_up),
+            || {
+                let room = &mut Room::default();
+                dissect(whole, b, high, second, method, room, given_up);
+            },
         );
     } else {
-        dissect(whole, a, low, first, method, given_up);
-        dissect(whole, b, high, second, method, given_up);
+        dissect(whole, a, low, first, method, room, given_up);
+        dissect(whole, b, high, second, method, room, given_up);
     }
 }

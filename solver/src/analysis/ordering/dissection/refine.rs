@@ -102,8 +102,10 @@ impl Split {
     }
 }
 
-/// Buffers of [`refine`].
+/// Buffers of [`refine`](Self::refine), for one graph after the other: threads that take such small ones anew again and again wait for one another's heap.
+#[derive(Default)]
 pub(crate) struct Refiner {
+    separator: Vec<u32>,
     /// The separator by gain: the weight that a vertex takes off it.
     queue: Heap,
     /// Weight of the neighbours on the other side, for vertices of the separator.
@@ -120,24 +122,21 @@ pub(crate) struct Refiner {
 }
 
 impl Refiner {
-    pub fn new(n: usize) -> Self {
-        Refiner {
-            queue: Heap::new(n),
-            behind: vec![0; n],
-            moves: Vec::new(),
-            pulled: Vec::new(),
-            pulled_end: Vec::new(),
-            touched: Vec::new(),
-            is_touched: vec![false; n],
-            between: Vec::new(),
+    fn fit(&mut self, n: usize) {
+        self.queue.fit(n);
+        if self.behind.len() < n {
+            self.behind.resize(n, 0);
+            self.is_touched.resize(n, false);
         }
     }
 
     /// Makes the separator smaller, with sides no heavier than `most`: passes towards one side and the other in turns, until two in
     /// a row find nothing, or `passes` to either side are done.
     pub fn refine(&mut self, g: &Weighted, split: &mut Split, most: u64, passes: usize) {
-        let all = 0..g.len() as u32;
-        let mut separator: Vec<u32> = all.filter(|&v| split.in_separator(v)).collect();
+        self.fit(g.len());
+        let mut separator = std::mem::take(&mut self.separator);
+        separator.clear();
+        separator.extend((0..g.len() as u32).filter(|&v| split.in_separator(v)));
         // The lighter side first.
         let first = u8::from(split.weight[1] < split.weight[0]);
         let mut idle = 0;
@@ -148,6 +147,7 @@ impl Refiner {
                 break;
             }
         }
+        self.separator = separator;
     }
 
     /// One pass towards the side `to`; whether it found a better one. `separator` lists the separator.

@@ -1,7 +1,7 @@
 //! A small vertex separator of a graph, by levels (Karypis and Kumar 1998): coarsened, split where it is small, refined on the way
 //! back.
 
-use super::coarsen::coarsen;
+use super::coarsen::Coarsener;
 use super::graph::{Random, Weighted};
 use super::heap::Heap;
 use super::refine::{Aim, Refiner, SEPARATOR, Split};
@@ -27,32 +27,58 @@ pub(crate) struct Method {
     pub ways: u64,
 }
 
+/// Buffers of one thread, for one cut after the other.
+#[derive(Default)]
+pub(crate) struct Room {
+    coarsener: Coarsener,
+    refiner: Refiner,
+    /// Of [`grow`].
+    frontier: Heap,
+    behind: Vec<i64>,
+}
+
 /// Splits g. The same for the same place, whatever the number of threads; any way, when it is given up.
-pub(crate) fn separate(g: &Weighted, place: Place, method: Method, given_up: &AtomicBool) -> Split {
-    let ways = if place.level < LEVELS { method.ways } else { 1 };
-    let splits: Vec<_> = (0..ways)
+pub(crate) fn separate(
+    g: &Weighted,
+    place: Place,
+    method: Method,
+    room: &mut Room,
+    given_up: &AtomicBool,
+) -> Split {
+    let way =
+        |way: u64, room: &mut Room| once(g, &mut place.random(way), method.aim, room, given_up);
+    if place.level >= LEVELS || method.ways == 1 {
+        return way(0, room);
+    }
+    let splits: Vec<_> = (0..method.ways)
         .into_par_iter()
-        .map(|way| once(g, &mut place.random(way), method.aim, given_up))
+        .map_init(Room::default, |room, k| way(k, room))
         .collect();
     let best = splits.into_iter().min_by(Split::compare);
     best.expect("some ways")
 }
 
 /// Down to the coarsest graph and back; nothing is split, when it is given up.
-pub(crate) fn once(g: &Weighted, random: &mut Random, aim: Aim, given_up: &AtomicBool) -> Split {
-    let levels = descend(g, COARSE, random, given_up);
+pub(crate) fn once(
+    g: &Weighted,
+    random: &mut Random,
+    aim: Aim,
+    room: &mut Room,
+    given_up: &AtomicBool,
+) -> Split {
+    let levels = descend(g, COARSE, random, &mut room.coarsener, given_up);
     let coarsest = levels.last().map_or(g, |level| &level.graph);
     // Where descending has ended early there is no coarse graph, and trying would take long.
     if given_up.load(Relaxed) {
         return Split::new(g, vec![0; g.len()], aim);
     }
     let tries = (0..TRIES).map(|_| {
-        let mut split = grow(coarsest, random, aim);
-        improve(coarsest, &mut split, PASSES_ON_COARSEST);
+        let mut split = grow(coarsest, random, aim, room);
+        improve(coarsest, &mut split, PASSES_ON_COARSEST, &mut room.refiner);
         split
     });
-    let best = tries.min_by(Split::compare);
-    ascend(g, &levels, best.expect("some tries"), given_up)
+    let best = tries.min_by(Split::compare).expect("some tries");
+    ascend(g, &levels, best, &mut room.refiner, given_up)
 }
 
 /// A part's place in the tree of cuts, from which its random numbers come.
@@ -91,7 +117,13 @@ struct Level {
 }
 
 /// Coarser and coarser graphs, until one has `enough` vertices or hardly fewer than the one before.
-fn descend(g: &Weighted, enough: usize, random: &mut Random, given_up: &AtomicBool) -> Vec<Level> {
+fn descend(
+    g: &Weighted,
+    enough: usize,
+    random: &mut Random,
+    coarsener: &mut Coarsener,
+    given_up: &AtomicBool,
+) -> Vec<Level> {
     let heaviest = (1.5 * g.total() as f64 / enough as f64) as u64 + 1;
     let mut levels: Vec<Level> = Vec::new();
     loop {
@@ -101,7 +133,7 @@ fn descend(g: &Weighted, enough: usize, random: &mut Random, given_up: &AtomicBo
             return levels;
         }
         let heaviest = heaviest.min((3 * g.total()).div_ceil(n as u64));
-        let Some((graph, became)) = coarsen(finest, heaviest, random, given_up) else {
+        let Some((graph, became)) = coarsener.coarsen(finest, heaviest, random, given_up) else {
             return levels;
         };
         if graph.len() as f64 > 0.95 * n as f64 {
@@ -112,36 +144,40 @@ fn descend(g: &Weighted, enough: usize, random: &mut Random, given_up: &AtomicBo
 }
 
 /// The split of the coarsest graph on the finest.
-fn ascend(g: &Weighted, levels: &[Level], mut split: Split, given_up: &AtomicBool) -> Split {
+fn ascend(
+    g: &Weighted,
+    levels: &[Level],
+    mut split: Split,
+    refiner: &mut Refiner,
+    given_up: &AtomicBool,
+) -> Split {
     for k in (0..levels.len()).rev() {
         let finer = if k == 0 { g } else { &levels[k - 1].graph };
         let became = levels[k].became.iter();
         split.side = became.map(|&c| split.side[c as usize]).collect();
         if !given_up.load(Relaxed) {
-            improve(finer, &mut split, PASSES);
+            improve(finer, &mut split, PASSES, refiner);
         }
     }
     split
 }
 
-fn improve(g: &Weighted, split: &mut Split, passes: usize) {
+fn improve(g: &Weighted, split: &mut Split, passes: usize, refiner: &mut Refiner) {
     let most = (split.most() * g.total() as f64) as u64;
-    Refiner::new(g.len()).refine(g, split, most, passes);
+    refiner.refine(g, split, most, passes);
 }
 
 /// Side 0 grows from a vertex, the separator before it, until the sides are equal. Next is what has least behind it.
-fn grow(g: &Weighted, random: &mut Random, aim: Aim) -> Split {
+fn grow(g: &Weighted, random: &mut Random, aim: Aim, room: &mut Room) -> Split {
     let n = g.len();
     let mut split = Split::new(g, vec![1; n], aim);
-    let mut frontier = Heap::new(n);
-    let mut behind: Vec<i64> = (0..n as u32)
-        .map(|v| {
-            g.of(v)
-                .iter()
-                .map(|&u| i64::from(g.weight[u as usize]))
-                .sum()
-        })
-        .collect();
+    let (frontier, behind) = (&mut room.frontier, &mut room.behind);
+    frontier.fit(n);
+    behind.clear();
+    behind.extend((0..n as u32).map(|v| {
+        let weights = g.of(v).iter().map(|&u| i64::from(g.weight[u as usize]));
+        weights.sum::<i64>()
+    }));
     let first = random.below(n);
     let mut start = (0..n).map(|k| ((first + k) % n) as u32);
     while split.weight[0] < split.weight[1] {
@@ -150,7 +186,7 @@ fn grow(g: &Weighted, random: &mut Random, aim: Aim) -> Split {
             // Another component.
             None => match start.find(|&s| split.side[s as usize] == 1) {
                 Some(s) => {
-                    enter(g, &mut split, &mut frontier, &mut behind, s);
+                    enter(g, &mut split, frontier, behind, s);
                     s
                 }
                 None => break,
@@ -160,10 +196,11 @@ fn grow(g: &Weighted, random: &mut Random, aim: Aim) -> Split {
         split.put(g, v, 0);
         for &u in g.of(v) {
             if split.side[u as usize] == 1 {
-                enter(g, &mut split, &mut frontier, &mut behind, u);
+                enter(g, &mut split, frontier, behind, u);
             }
         }
     }
+    frontier.clear();
     split
 }
 

@@ -8,6 +8,7 @@ use super::graph::{Random, Weighted};
 use super::heap::Heap;
 use super::refine::{Aim, Refiner, SEPARATOR, Split};
 use super::separator::{Method, Place};
+use super::separator::{Room, once};
 use super::{Manner, leaf, separator};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -76,7 +77,9 @@ fn what_is_given_up_is_not_cut() {
         let g = grid(k);
         for aim in AIMS {
             assert_eq!(super::unless(&given_up, &of_columns(&g), with(aim)), None);
-            let split = separator::separate(&weighted(&g), Place::whole(0), by(aim), &given_up);
+            let room = &mut Room::default();
+            let place = Place::whole(0);
+            let split = separator::separate(&weighted(&g), place, by(aim), room, &given_up);
             assert!(split.side.iter().all(|&side| side == 0));
         }
     }
@@ -167,14 +170,19 @@ fn orders_are_permutations_and_the_same_on_any_number_of_threads() {
 
 #[test]
 fn separators_separate_and_keep_a_balance() {
-    let mut random = Random::new(2);
+    let (mut random, given_up) = (Random::new(2), AtomicBool::new(false));
+    let mut used = Room::default();
     for seed in 0..60 {
         let g = weighted(&random_graph(&mut random));
         if g.len() < 3 {
             continue;
         }
         let aim = AIMS[seed as usize % 2];
-        let split = separator::separate(&g, Place::whole(seed), by(aim), &AtomicBool::new(false));
+        // In buffers that were used for other graphs, larger and smaller, as in new ones.
+        let place = Place::whole(seed);
+        let in_room = |room: &mut Room| once(&g, &mut place.random(0), aim, room, &given_up);
+        assert_eq!(in_room(&mut used).side, in_room(&mut Room::default()).side);
+        let split = separator::separate(&g, place, by(aim), &mut used, &given_up);
         for v in 0..g.len() as u32 {
             for &u in g.of(v) {
                 let sides = [split.side[v as usize], split.side[u as usize]];
@@ -193,6 +201,7 @@ fn separators_separate_and_keep_a_balance() {
             &weighted(&grid(64)),
             Place::whole(0),
             by(aim),
+            &mut Room::default(),
             &AtomicBool::new(false),
         );
         assert!(split.weight[2] <= 72, "{:?}", split.weight);
@@ -216,7 +225,7 @@ fn refinement_never_makes_a_separator_worse() {
         }
         let mut split = Split::new(&g, side, aim);
         let before = split.cost();
-        Refiner::new(g.len()).refine(&g, &mut split, g.total(), 3);
+        Refiner::default().refine(&g, &mut split, g.total(), 3);
         assert!(split.cost() <= before);
         let again = Split::new(&g, split.side.clone(), aim);
         assert_eq!(split.weight, again.weight);
@@ -299,7 +308,8 @@ fn fill_of_grids_is_n_log_n() {
 #[test]
 fn a_heap_gives_the_largest_whatever_changes() {
     let mut random = Random::new(5);
-    let mut heap = Heap::new(50);
+    let mut heap = Heap::default();
+    heap.fit(50);
     let mut model: BTreeMap<u32, i64> = BTreeMap::new();
     for _ in 0..5000 {
         let (v, gain) = (random.below(50) as u32, random.below(20) as i64 - 10);
