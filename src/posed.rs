@@ -100,9 +100,9 @@ pub struct Posed<T> {
     ncols: usize,
     /// Entries of A; those of the damping follow in each column, or at the end.
     entries: usize,
-    /// What each row of A is multiplied by.
+    /// What each row of A is multiplied by; none without terms.
     rows: Vec<f64>,
-    /// What each column of W is multiplied by, for its scale alone.
+    /// What each column of W is multiplied by, for its scale alone; none without terms.
     scales: Vec<f64>,
     roots: Option<Vec<f64>>,
     damping: Option<f64>,
@@ -110,7 +110,7 @@ pub struct Posed<T> {
 }
 
 impl<T: Scalar> Posed<T> {
-    /// Poses it. O(nnz).
+    /// Poses it. O(nnz); without terms it shares A's values.
     ///
     /// # Errors
     /// [`PosedError`]: weights or a damping that can't be.
@@ -120,13 +120,16 @@ impl<T: Scalar> Posed<T> {
         if let Some(damping) = terms.damping {
             check_damping(damping)?;
         }
-        let pattern = match terms.damping {
-            Some(_) => damped(a.pattern())?,
-            None => a.pattern().clone(),
+        let matrix = match terms.damping {
+            Some(_) => {
+                let pattern = damped(a.pattern())?;
+                let values = vec![T::zero(); pattern.nnz()];
+                Csc::new(pattern, values).expect("a value for each")
+            }
+            None => a.clone(),
         };
-        let values = vec![T::zero(); pattern.nnz()];
         let mut posed = Posed {
-            matrix: Csc::new(pattern, values).expect("a value for each"),
+            matrix,
             nrows: m,
             ncols: n,
             entries: a.nnz(),
@@ -136,7 +139,9 @@ impl<T: Scalar> Posed<T> {
             damping: terms.damping,
             scale_columns: terms.scale_columns,
         };
-        posed.fill(a);
+        if posed.has_terms() {
+            posed.fill(a);
+        }
         Ok(posed)
     }
 
@@ -160,7 +165,11 @@ impl<T: Scalar> Posed<T> {
                 "A has another pattern than before",
             ));
         }
-        self.fill(a);
+        if self.has_terms() {
+            self.fill(a);
+        } else {
+            self.matrix.values_mut().copy_from_slice(a.values());
+        }
         Ok(())
     }
 
@@ -189,7 +198,11 @@ impl<T: Scalar> Posed<T> {
         let more = self.matrix.nrows() - self.nrows;
         let mut out = Vec::with_capacity((self.nrows + more) * nrhs);
         for b in b.chunks_exact(self.nrows.max(1)) {
-            out.extend(b.iter().zip(&self.rows).map(|(&v, &by)| times(v, by)));
+            out.extend(
+                b.iter()
+                    .zip(or_ones(&self.rows))
+                    .map(|(&v, by)| times(v, by)),
+            );
             out.resize(out.len() + more, T::zero());
         }
         out
@@ -208,7 +221,11 @@ impl<T: Scalar> Posed<T> {
             if self.wide() {
                 x.extend_from_slice(y);
             } else {
-                x.extend(y.iter().zip(&self.scales).map(|(&v, &by)| times(v, by)));
+                x.extend(
+                    y.iter()
+                        .zip(or_ones(&self.scales))
+                        .map(|(&v, by)| times(v, by)),
+                );
             }
         }
         x
@@ -297,6 +314,11 @@ pub fn r_squared<T: Scalar>(a: &Csc<T>, x: &[T], b: &[T], weights: Option<&[f64]
     let left = norm2(&weighted_residual(a, x, b, weights)).to_f64();
     let all = norm2(&about).to_f64();
     1.0 - (left / all).powi(2)
+}
+
+/// Factors, or ones where there are none.
+fn or_ones(factors: &[f64]) -> impl Iterator<Item = f64> {
+    factors.iter().copied().chain(std::iter::repeat(1.0))
 }
 
 /// v times a real number.

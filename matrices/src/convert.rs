@@ -7,6 +7,7 @@ use crate::pattern::{Pattern, SparseError};
 use crate::scalar::{RealScalar, Scalar};
 use crate::sparse::Csc;
 use sprs::{CsMatI, SpIndex, TriMatI};
+use std::sync::Arc;
 
 impl<T: Scalar> Csc<T> {
     /// The same matrix with values of another precision, each rounded to the nearest; the pattern is shared, not copied.
@@ -21,7 +22,7 @@ impl<T: Scalar> Csc<T> {
         let cast = |v: &T| U::from_f64(v.re().to_f64(), v.im().to_f64());
         Csc {
             pattern: self.pattern.clone(),
-            values: self.values.iter().map(cast).collect(),
+            values: Arc::new(self.values.iter().map(cast).collect()),
         }
     }
 }

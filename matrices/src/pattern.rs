@@ -2,6 +2,14 @@
 //!
 //! Row indices are `u32` and column pointers `usize`: a dimension fits 32 bits, a count need not.
 
+use crate::triplets::split;
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// Entries that a thread of its own is worth where a pattern is transposed, and most such threads: each goes through all columns.
+const WORTH_A_PART: usize = 1 << 17;
+const MOST_PARTS: usize = 8;
+
 /// Where the nonzeros of a sparse matrix are, column by column.
 ///
 /// Invariants, held by every constructor: `colptr` has `ncols + 1` entries, starts at 0 and never decreases; the rows of
@@ -138,44 +146,91 @@ impl Pattern {
         &self.rowidx[self.colptr[j]..self.colptr[j + 1]]
     }
 
-    /// The transposed pattern, and for each of its entries the position of that entry in `self`. O(nnz + m + n).
+    /// The transposed pattern, and for each of its entries the position of that entry in `self`. O(nnz + m + n), on the current rayon pool.
     pub fn transpose(&self) -> (Pattern, Vec<usize>) {
         let mut from = vec![0usize; self.nnz()];
-        let transposed = self.transposed_telling(|slot, p| from[slot] = p);
+        let mut rest = &mut from[..];
+        let part = |len: usize| {
+            let (part, others) = std::mem::take(&mut rest).split_at_mut(len);
+            rest = others;
+            part
+        };
+        let transposed = self.transposed_telling(part, |part, slot, p| part[slot] = p);
         (transposed, from)
     }
 
-    /// The transposed pattern alone. O(nnz + m + n).
+    /// The transposed pattern alone. O(nnz + m + n), on the current rayon pool.
     pub fn transposed(&self) -> Pattern {
-        self.transposed_telling(|_, _| {})
+        self.transposed_telling(|_| (), |(), _, _| {})
     }
 
-    /// The transposed pattern; `tell` is told of each of its entries, by its position, what position it has in `self`. O(nnz + m + n).
-    pub fn transposed_telling(&self, mut tell: impl FnMut(usize, usize)) -> Pattern {
+    /// The transposed pattern, made in parts, on the current rayon pool. `part` is asked for something for the next so many of its entries; `tell` is told of
+    /// each of these, by its place among them, what position it has in `self`. O(nnz + m + n).
+    pub fn transposed_telling<P: Send>(
+        &self,
+        mut part: impl FnMut(usize) -> P,
+        tell: impl Fn(&mut P, usize, usize) + Sync,
+    ) -> Pattern {
+        let (m, n, nnz) = (self.nrows, self.ncols, self.nnz());
+        let threads = rayon::current_num_threads().min(MOST_PARTS);
+        let parts = (nnz / WORTH_A_PART).clamp(1, threads);
+        let ranges = || (0..parts).map(|t| t * m / parts..(t + 1) * m / parts);
         // The start of column i lies at i + 1 as long as entries are put in, and moves on with each of them, to that of i + 1.
-        let mut colptr = vec![0usize; self.nrows + 2];
-        for &i in &self.rowidx {
-            colptr[i as usize + 2] += 1;
-        }
+        let mut colptr = vec![0usize; m + 2];
+        let lens = || ranges().map(|rows| rows.len());
+        let counts: Vec<_> = ranges().zip(split(&mut colptr[2..], lens())).collect();
+        counts.into_par_iter().for_each(|(rows, count)| {
+            for j in 0..n {
+                for &i in &self.rowidx[self.within(j, &rows)] {
+                    count[i as usize - rows.start] += 1;
+                }
+            }
+        });
         for i in 2..colptr.len() {
             colptr[i] += colptr[i - 1];
         }
-        let mut rowidx = vec![0u32; self.nnz()];
-        for j in 0..self.ncols {
-            for p in self.colptr[j]..self.colptr[j + 1] {
-                let slot = &mut colptr[self.rowidx[p] as usize + 1];
-                rowidx[*slot] = j as u32;
-                tell(*slot, p);
-                *slot += 1;
-            }
-        }
+        let mut rowidx = vec![0u32; nnz];
+        let bases: Vec<usize> = ranges().map(|rows| colptr[rows.start + 1]).collect();
+        let ends = bases.iter().skip(1).copied().chain([nnz]);
+        let entries: Vec<usize> = ends.zip(&bases).map(|(end, base)| end - base).collect();
+        let slots =
+            split(&mut colptr[1..=m], lens()).zip(split(&mut rowidx, entries.iter().copied()));
+        let told = entries.iter().map(|&len| part(len));
+        let all: Vec<_> = ranges().zip(bases).zip(slots.zip(told)).collect();
+        all.into_par_iter()
+            .for_each(|((rows, base), ((next, columns), mut told))| {
+                for j in 0..n {
+                    for p in self.within(j, &rows) {
+                        let slot = &mut next[self.rowidx[p] as usize - rows.start];
+                        columns[*slot - base] = j as u32;
+                        tell(&mut told, *slot - base, p);
+                        *slot += 1;
+                    }
+                }
+            });
         colptr.pop();
         Pattern {
-            nrows: self.ncols,
-            ncols: self.nrows,
+            nrows: n,
+            ncols: m,
             colptr,
             rowidx,
         }
+    }
+
+    /// The positions of the entries of column j in some rows.
+    #[inline(always)]
+    fn within(&self, j: usize, rows: &Range<usize>) -> Range<usize> {
+        let all = self.colptr[j]..self.colptr[j + 1];
+        let before = |row: usize| self.rowidx[all.clone()].partition_point(|&i| (i as usize) < row);
+        let start = match rows.start {
+            0 => all.start,
+            row => all.start + before(row),
+        };
+        let end = match rows.end {
+            row if row == self.nrows => all.end,
+            row => all.start + before(row),
+        };
+        start..end
     }
 }
 

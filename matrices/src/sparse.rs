@@ -7,11 +7,12 @@ use crate::scalar::{RealScalar, Scalar};
 use rayon::prelude::*;
 use std::sync::Arc;
 
-/// A sparse matrix in compressed columns. The pattern is shared: new values for the same pattern cost no copy of it.
+/// A sparse matrix in compressed columns. Pattern and values are shared: a clone costs no copy of either, new values for the same pattern
+/// none of that.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Csc<T> {
     pub(crate) pattern: Arc<Pattern>,
-    pub(crate) values: Vec<T>,
+    pub(crate) values: Arc<Vec<T>>,
 }
 
 impl<T: Scalar> Csc<T> {
@@ -26,7 +27,10 @@ impl<T: Scalar> Csc<T> {
                 what: format!("{} entries and {} values", pattern.nnz(), values.len()),
             });
         }
-        Ok(Self { pattern, values })
+        Ok(Self {
+            pattern,
+            values: Arc::new(values),
+        })
     }
 
     /// Where the nonzeros are.
@@ -39,9 +43,10 @@ impl<T: Scalar> Csc<T> {
         &self.values
     }
 
-    /// Values of the entries, to be changed in place.
+    /// Values of the entries, to be changed in place; a copy of its own where a clone shares them.
     pub fn values_mut(&mut self) -> &mut [T] {
-        &mut self.values
+        let values: &mut Vec<T> = Arc::make_mut(&mut self.values);
+        values
     }
 
     /// Number of rows.
@@ -71,7 +76,7 @@ impl<T: Scalar> Csc<T> {
         let values = from.iter().map(|&p| self.values[p].conj()).collect();
         Csc {
             pattern: Arc::new(pattern),
-            values,
+            values: Arc::new(values),
         }
     }
 

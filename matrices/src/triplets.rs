@@ -75,9 +75,12 @@ impl<T: Scalar> Csc<T> {
             drop(parts);
             return scattered.columns(nrows);
         }
+        if views.len() != 1 {
+            return joined(nrows, ncols, &views);
+        }
         let colptr = column_starts(ncols, &views);
-        let (rows, values) = joined(parts);
-        assemble(nrows, ncols, colptr, rows, values)
+        let only = parts.into_iter().next().expect("one part");
+        assemble(nrows, ncols, colptr, only.rows, only.values)
     }
 }
 
@@ -112,19 +115,53 @@ impl<T: Copy> Triplets<T> {
     }
 }
 
-/// Rows and values of all parts.
-fn joined<T: Copy>(mut parts: Vec<Triplets<T>>) -> (Vec<u32>, Vec<T>) {
-    if parts.len() == 1 {
-        let only = parts.remove(0);
-        return (only.rows, only.values);
-    }
-    let count = parts.iter().map(|part| part.values.len()).sum();
-    let (mut rows, mut values) = (Vec::with_capacity(count), Vec::with_capacity(count));
-    for part in parts {
-        rows.extend_from_slice(&part.rows);
-        values.extend_from_slice(&part.values);
-    }
-    (rows, values)
+/// One matrix of parts that follow each other in order, in parallel: each writes its entries, and where those of its columns start that no part before it has.
+fn joined<T: Scalar>(nrows: usize, ncols: usize, parts: &[View<'_, T>]) -> Csc<T> {
+    let lens = || parts.iter().map(|part| part.2.len());
+    let count = lens().sum();
+    let (mut colptr, mut rowidx) = (vec![count; ncols + 1], vec![0u32; count]);
+    let mut values = vec![T::zero(); count];
+    // The columns after the last one of the part before, up to the last one of its own.
+    let mut begin = 0;
+    let columns = parts.iter().map(|part| {
+        let end = part.1.last().map_or(begin, |&j| j as usize + 1);
+        std::mem::replace(&mut begin, end)..end
+    });
+    let columns: Vec<_> = columns.collect();
+    let starts = split(&mut colptr, columns.iter().map(|columns| columns.len()));
+    let entries = split(&mut rowidx, lens()).zip(split(&mut values, lens()));
+    let bases = lens().scan(0, |end, len| {
+        *end += len;
+        Some(*end - len)
+    });
+    let all = parts.iter().zip(bases).zip(columns.iter().zip(starts));
+    let all: Vec<_> = all.zip(entries).collect();
+    all.into_par_iter()
+        .for_each(|(((part, base), (columns, starts)), (rows, values))| {
+            rows.copy_from_slice(part.0);
+            values.copy_from_slice(part.2);
+            let mut next = 0;
+            for (&j, p) in part.1.iter().zip(base..) {
+                // Nothing to be done for a column that the part before has begun.
+                while next < (j as usize + 1).saturating_sub(columns.start) {
+                    starts[next] = p;
+                    next += 1;
+                }
+            }
+        });
+    assemble(nrows, ncols, colptr, rowidx, values)
+}
+
+/// Parts of a list, of these lengths.
+pub(crate) fn split<'a, T>(
+    mut list: &'a mut [T],
+    lens: impl Iterator<Item = usize>,
+) -> impl Iterator<Item = &'a mut [T]> {
+    lens.map(move |len| {
+        let (part, rest) = std::mem::take(&mut list).split_at_mut(len);
+        list = rest;
+        part
+    })
 }
 
 fn check<T>(
@@ -158,16 +195,27 @@ fn check<T>(
 }
 
 /// True when the entries come by column and then by row, each position once.
-fn is_sorted<T>(parts: &[View<'_, T>]) -> bool {
+fn is_sorted<T: Sync>(parts: &[View<'_, T>]) -> bool {
+    let key = |i: u32, j: u32| (u64::from(j) << 32) | u64::from(i);
+    let ends = |(rows, cols, _): &View<'_, T>| {
+        let first = key(*rows.first()?, *cols.first()?);
+        Some((first, key(*rows.last()?, *cols.last()?)))
+    };
     let mut after = 0;
-    parts.iter().all(|(rows, cols, _)| {
-        rows.iter().zip(*cols).all(|(&i, &j)| {
-            let key = (u64::from(j) << 32) | u64::from(i);
-            let is_later = key >= after;
-            after = key + 1;
-            is_later
+    let follow = parts.iter().filter_map(ends).all(|(first, last)| {
+        let is_later = first >= after;
+        after = last + 1;
+        is_later
+    });
+    follow
+        && parts.par_iter().all(|(rows, cols, _)| {
+            let mut after = 0;
+            rows.iter().zip(*cols).all(|(&i, &j)| {
+                let is_later = key(i, j) >= after;
+                after = key(i, j) + 1;
+                is_later
+            })
         })
-    })
 }
 
 /// Where every column begins once the entries are in order of their columns.
@@ -195,6 +243,7 @@ fn assemble<T>(
         colptr,
         rowidx,
     });
+    let values = Arc::new(values);
     Csc { pattern, values }
 }
 

@@ -302,4 +302,12 @@ fn what_makes_no_problem_is_said() {
         Err(PosedError::OtherPattern(_))
     ));
     assert!(plain.set_values(&named("lp-40")).is_err() && !plain.has_terms());
+    // Without terms its values are A's until others come; A keeps its own.
+    assert_eq!(plain.matrix().values().as_ptr(), a.values().as_ptr());
+    let twice = a.values().iter().map(|v| 2.0 * v).collect();
+    let twice = Csc::new(a.pattern().clone(), twice).expect("as many");
+    let before = a.values().to_vec();
+    plain.set_values(&twice).expect("the same pattern");
+    assert!(plain.matrix().values() == twice.values() && a.values() == before);
+    assert_eq!(plain.rhs(&vec![3.0; m], 1), vec![3.0; m]);
 }

@@ -65,7 +65,9 @@ pub(super) fn sparse<T: Scalar>(path: &Path) -> Option<Csc<T>> {
     if !is_whole || entries.iter().sum::<u64>() != header.entries {
         return None;
     }
-    coordinate::put_together(&header, contents).ok()
+    tracing::debug_span!("put together")
+        .in_scope(|| coordinate::put_together(&header, contents))
+        .ok()
 }
 
 /// The entries of some lines, and how many lines.

@@ -77,3 +77,37 @@ fn a_transposed_pattern_has_each_entry_at_its_mirror_place() {
     assert_eq!(a.pattern().transposed(), mirrored);
     assert_eq!(mirrored.transposed(), **a.pattern());
 }
+
+#[test]
+fn a_pattern_that_threads_transpose_together_is_the_same() {
+    // Columns of many lengths, some without entries, the last rows in all of them.
+    let (nrows, ncols) = (5000u32, 4000u32);
+    let mut entries: Vec<(u32, u32)> = Vec::new();
+    for j in 0..ncols {
+        let step = 5 + (j * 13 % 151);
+        let first = if j % 5 == 0 { nrows } else { j % 7 };
+        entries.extend((first..nrows - 2).step_by(step as usize).map(|i| (i, j)));
+        entries.extend([(nrows - 2, j), (nrows - 1, j)]);
+    }
+    assert!(entries.len() > 300_000, "{} are too few", entries.len());
+    let (rows, cols): (Vec<u32>, Vec<u32>) = entries.iter().copied().unzip();
+    let ones = vec![1.0; rows.len()];
+    let shape = (nrows as usize, ncols as usize);
+    let a = Csc::from_triplets(shape.0, shape.1, &rows, &cols, &ones).unwrap();
+    let mut by_row: Vec<usize> = (0..rows.len()).collect();
+    by_row.sort_by_key(|&p| (rows[p], cols[p]));
+    for threads in [1, 2, 3, 16] {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
+        let pool = pool.build().unwrap();
+        let (mirrored, from) = pool.install(|| a.pattern().transpose());
+        assert!(from == by_row, "{threads} threads");
+        assert!(
+            mirrored
+                .rowidx()
+                .iter()
+                .eq(by_row.iter().map(|&p| &cols[p]))
+        );
+        assert_eq!((mirrored.nrows(), mirrored.ncols()), (shape.1, shape.0));
+        assert!(pool.install(|| mirrored.transposed()) == **a.pattern());
+    }
+}

@@ -72,7 +72,7 @@ pub fn analyse(pattern: &Arc<Pattern>, options: &Options) -> Result<Symbolic, An
     let mut steps = Steps::default();
     let asked = options.dense_rows;
     let (work, sets, reduced) = steps.run("clean-up", || {
-        let work = work::Work::new(pattern);
+        let work = tracing::debug_span!("rows").in_scope(|| work::Work::new(pattern));
         let mut sets = dense::candidates(&work, asked);
         // A number that is asked for is no question.
         let left_out = match asked {

@@ -32,8 +32,13 @@ impl Work {
             };
         }
         let mut from = Positions::zeros(a.nnz(), a.nnz());
-        let mut to = from.as_mut();
-        let rows = a.transposed_telling(|slot, p| to.set(slot, p));
+        let mut rest = Some(from.as_mut());
+        let part = |len| {
+            let (part, others) = rest.take().expect("the rest of them").split_at(len);
+            rest = Some(others);
+            part
+        };
+        let rows = a.transposed_telling(part, |part, slot, p| part.set(slot, p));
         Work {
             transposed,
             cols: a.clone(),

@@ -103,8 +103,11 @@ pub fn solve_in<N: Numbers>(args: &SolveArgs) -> Result<Outcome, Failure> {
     bar.phase("analysing");
     let pattern = posed.matrix().pattern();
     let mut symbolic = analyse(pattern, &options).map_err(about)?;
-    let shape = RunShape::of::<N::Matrix>(0, factor.keep_q || symbolic.solves_with_q());
-    let prediction = symbolic.predict(shape);
+    let nrhs = rhs.b.ncols() * if split::<N>() { 2 } else { 1 };
+    // Of the run that follows, which asks for it again.
+    let carried = if symbolic.transposed() { 0 } else { nrhs };
+    let keep_q = factor.keep_q || symbolic.solves_with_q() || nrhs == 0;
+    let prediction = symbolic.predict(RunShape::of::<N::Matrix>(carried, keep_q));
     let flops = prediction.flops;
     if prediction.peak_bytes >= LARGE {
         treeqr::runtime::give_freed_memory_back();
@@ -128,7 +131,6 @@ pub fn solve_in<N: Numbers>(args: &SolveArgs) -> Result<Outcome, Failure> {
     factor.run.cancel = cancellable.handle();
     bar.factorize(&progress);
     let b = parts::<N>(&rhs.b);
-    let nrhs = b.ncols();
     let b = posed.rhs(b.values(), nrhs);
     let b = Dense::new(posed.matrix().nrows(), nrhs, b).expect("a value for each");
     let task = Task {

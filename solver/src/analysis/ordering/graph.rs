@@ -12,6 +12,9 @@ use std::sync::OnceLock;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 
+/// Rows that are worth another thread, where each is looked at once.
+pub(super) const ROWS: usize = 1 << 15;
+
 /// A graph in compressed adjacency lists, without loops, lists sorted.
 pub(super) struct Graph {
     /// Start of every list in `neighbours`, and the end of the last.
@@ -122,8 +125,11 @@ pub(super) fn joining<'a>(input: &'a OrderingInput<'_>) -> impl Fn(u32) -> bool 
 /// Length of the graph's lists with repetitions, columns by themselves: what it costs to build, sum over the rows of d (d - 1).
 pub(super) fn work(input: &OrderingInput<'_>) -> usize {
     let joins = joining(input);
-    let rows = (0..input.rows.ncols() as u32).filter(|&i| joins(i));
-    let lengths = rows.map(|i| input.rows.col(i as usize).len());
+    let rows = (0..input.rows.ncols() as u32).into_par_iter();
+    let rows = rows.with_min_len(ROWS);
+    let lengths = rows
+        .filter(|&i| joins(i))
+        .map(|i| input.rows.col(i as usize).len());
     lengths.map(|d| d * (d - 1)).sum()
 }
 

@@ -3,6 +3,9 @@
 use super::{OrderingInput, graph};
 use rayon::prelude::*;
 
+/// Columns that are worth another thread.
+const COLUMNS: usize = 1 << 11;
+
 /// Vertices in groups, which are numbered by their first members.
 #[derive(Clone, Debug)]
 pub(crate) struct Groups {
@@ -43,17 +46,22 @@ impl Groups {
     /// Columns with the same rows, of those that make columns neighbours, by a hash of these: a collision would only cost a worse order. Columns without such
     /// rows are alone. O(nnz).
     pub fn of_columns(input: &OrderingInput<'_>) -> Self {
+        let _span = tracing::debug_span!("groups").entered();
         let joins = graph::joining(input);
+        let tag = |i: u32| if joins(i) { mixed(i) } else { 0 };
+        let rows = 0..input.cols.nrows() as u32;
+        let rows = rows.into_par_iter().with_min_len(graph::ROWS);
+        let tags: Vec<u64> = rows.map(tag).collect();
         let key = |j: u32| {
-            let rows = input.cols.col(j as usize).iter();
-            let rows = rows.filter(|&&i| joins(i));
-            let (sum, any) = rows.fold((0u64, false), |(sum, _), &i| {
-                (sum.wrapping_add(mixed(i)), true)
+            let tags = input.cols.col(j as usize).iter().map(|&i| tags[i as usize]);
+            let (sum, any) = tags.fold((0u64, 0), |(sum, any), tag| {
+                (sum.wrapping_add(tag), any | tag)
             });
-            (if any { sum } else { mixed(!j) }, j)
+            (if any == 0 { mixed(!j) } else { sum }, j)
         };
         let columns = 0..input.cols.ncols() as u32;
-        let mut keys: Vec<(u64, u32)> = columns.into_par_iter().map(key).collect();
+        let columns = columns.into_par_iter().with_min_len(COLUMNS);
+        let mut keys: Vec<(u64, u32)> = columns.map(key).collect();
         keys.par_sort_unstable();
         let mut head = vec![0u32; keys.len()];
         for equal in keys.chunk_by(|a, b| a.0 == b.0) {

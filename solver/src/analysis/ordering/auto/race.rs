@@ -89,6 +89,7 @@ impl<'a, O: Fn(&[u32]) -> Outline + Sync> Field<'a, O> {
             return Started::Replaced;
         }
         let ((begun, enough), entries) = self.costs.colamd_entries();
+        let _span = tracing::debug_span!("colamd").entered();
         let mut elimination = colamd::Elimination::new(self.input);
         if self.costs.is_dense {
             let order = elimination.until(given_up, begun);

@@ -14,7 +14,7 @@ use std::sync::atomic::AtomicBool;
 const HEAVY: f64 = 0.08;
 /// Neighbours of a vertex on average from which on they are, too: stencils of many points. Unless the separator is heavy all ways lead to the same cut there.
 const MANY: usize = 64;
-/// Ways near the top of the tree otherwise, and more of them for a heavy first cut.
+/// Ways near the top of the tree where they lead to less work: where cuts are to be even, and on a graph with hubs. And more of them for a heavy first cut.
 const WAYS: u64 = 2;
 const MORE: Range<u64> = 2..4;
 
@@ -50,8 +50,22 @@ pub(crate) fn cut(
         let best = more.into_iter().fold(split, better);
         return (Method { aim, ways: WAYS }, best);
     }
-    let ways = if has_many { 1 } else { WAYS };
+    let ways = match aim {
+        _ if has_many => 1,
+        Aim::Light if !has_hubs(g) => 1,
+        _ => WAYS,
+    };
     (Method { aim, ways }, split)
+}
+
+/// Whether degrees deviate from their mean by more than that.
+fn has_hubs(g: &Weighted) -> bool {
+    let (mean, square) = (0..g.len() as u32)
+        .map(|v| g.of(v).len() as f64 / g.len() as f64)
+        .fold((0.0, 0.0), |(mean, square), part| {
+            (mean + part, square + part * part * g.len() as f64)
+        });
+    square > 2.0 * mean * mean
 }
 
 fn is_heavy(split: &Split) -> bool {

@@ -9,8 +9,8 @@ use rayon::prelude::*;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// Vertices at which coarsening ends.
-const COARSE: usize = 120;
+/// Vertices at which coarsening ends. With more of them splits are no better, and take longer.
+const COARSE: usize = 25;
 /// Splits that are tried on the coarsest graph. More of them are no better: the best there is not the best in the end.
 const TRIES: usize = 4;
 /// Passes of refinement to either side, on a level and on the coarsest graph.
