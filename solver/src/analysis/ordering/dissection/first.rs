@@ -1,7 +1,8 @@
 //! The first cut of a graph, and how what follows suits it.
 //!
 //! What a good separator is differs from graph to graph (decision 0009). Where a light one is a small part of the graph, the graph lies in space, and light separators are the best. Where
-//! it is a large one nothing cuts the graph well, and cuts are to be even; a bad first one is then never made good, and so it is the best of several.
+//! it is a large one nothing cuts the graph well, and cuts are to be even; a bad first one is then never made good, and so it is the best of several. Light separators
+//! of a graph with hubs are to leave less uneven sides than others.
 
 use super::graph::Weighted;
 use super::refine::{Aim, SEPARATOR, Split};
@@ -33,15 +34,13 @@ pub(crate) fn cut(
     let split = if has_many {
         way(0, aim.unwrap_or(Aim::Even))
     } else {
-        let (light, even) = rayon::join(|| way(0, Aim::Light), || way(1, Aim::Even));
-        let suited = if is_heavy(&light) {
-            Aim::Even
-        } else {
-            Aim::Light
-        };
+        let by_hubs = if has_hubs(g) { Aim::Fair } else { Aim::Light };
+        let own = aim.filter(|&aim| aim != Aim::Even).unwrap_or(by_hubs);
+        let (light, even) = rayon::join(|| way(0, own), || way(1, Aim::Even));
+        let suited = if is_heavy(&light) { Aim::Even } else { own };
         match aim.unwrap_or(suited) {
-            Aim::Light => better(light, even),
             Aim::Even => better(even, light),
+            Aim::Light | Aim::Fair => better(light, even),
         }
     };
     let aim = split.aim;
@@ -52,20 +51,17 @@ pub(crate) fn cut(
     }
     let ways = match aim {
         _ if has_many => 1,
-        Aim::Light if !has_hubs(g) => 1,
-        _ => WAYS,
+        Aim::Light => 1,
+        Aim::Fair | Aim::Even => WAYS,
     };
     (Method { aim, ways }, split)
 }
 
-/// Whether degrees deviate from their mean by more than that.
+/// Whether the degrees' standard deviation is more than their mean.
 fn has_hubs(g: &Weighted) -> bool {
-    let (mean, square) = (0..g.len() as u32)
-        .map(|v| g.of(v).len() as f64 / g.len() as f64)
-        .fold((0.0, 0.0), |(mean, square), part| {
-            (mean + part, square + part * part * g.len() as f64)
-        });
-    square > 2.0 * mean * mean
+    let degrees = (0..g.len() as u32).map(|v| g.of(v).len() as f64);
+    let squares: f64 = degrees.map(|d| d * d).sum();
+    squares * g.len() as f64 > 2.0 * (g.neighbours.len() as f64).powi(2)
 }
 
 fn is_heavy(split: &Split) -> bool {

@@ -11,12 +11,14 @@ use super::heap::Heap;
 /// The value of [`Split::side`] for the separator.
 pub(crate) const SEPARATOR: u8 = 2;
 
-/// What makes one split better than another, and how heavy a side may be. Which of the two leads to less work differs from graph to graph, by
+/// What makes one split better than another, and how heavy a side may be. Which of them leads to less work differs from graph to graph, by
 /// a fifth or more either way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Aim {
     /// A light separator; sides of up to two thirds of the whole.
     Light,
+    /// The same with sides of up to 0.6, on a graph with hubs: these come with many parts, and so what is left of an uneven cut keeps a large border.
+    Fair,
     /// A separator that is light for how evenly it cuts, s / (a b)^2; sides of up to 0.6. Where all separators are heavy, the lightest cut off little, and what is left is as
     /// hard to cut as the whole was.
     Even,
@@ -27,7 +29,7 @@ impl Aim {
     pub fn most(self) -> f64 {
         match self {
             Aim::Light => 2.0 / 3.0,
-            Aim::Even => 0.6,
+            Aim::Fair | Aim::Even => 0.6,
         }
     }
 
@@ -35,7 +37,7 @@ impl Aim {
     /// elsewhere they find nothing.
     fn patience(self) -> usize {
         match self {
-            Aim::Light => 10,
+            Aim::Light | Aim::Fair => 10,
             Aim::Even => 3,
         }
     }
@@ -76,7 +78,7 @@ impl Split {
     pub fn cost(&self) -> (f64, f64) {
         let [a, b, separator] = self.weight.map(|w| w as f64);
         let first = match self.aim {
-            Aim::Light => separator,
+            Aim::Light | Aim::Fair => separator,
             Aim::Even if a * b == 0.0 => f64::INFINITY,
             Aim::Even => separator.max(0.5) / (a * b).powi(2),
         };

@@ -14,7 +14,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::AtomicBool;
 
-const AIMS: [Aim; 2] = [Aim::Light, Aim::Even];
+const AIMS: [Aim; 3] = [Aim::Light, Aim::Fair, Aim::Even];
 
 fn graph(n: usize, edges: impl IntoIterator<Item = (usize, usize)>) -> Graph {
     let mut lists = vec![BTreeSet::new(); n];
@@ -109,6 +109,11 @@ fn the_aim_follows_from_the_graph() {
         aim
     };
     assert_eq!(suits(&grid(40)), Aim::Light);
+    // A row of hubs, and 60 vertices for every two of them that follow each other.
+    let hubs = 30;
+    let leaves = (0..60 * (hubs - 1)).map(|k| (k / 60, hubs + k));
+    let both = leaves.flat_map(|(hub, leaf)| [(hub, leaf), (hub + 1, leaf)]);
+    assert_eq!(suits(&graph(61 * hubs - 60, both)), Aim::Fair);
     // Six random neighbours each: half of all vertices separate the rest.
     let random = &mut Random::new(9);
     let n = 1500;
