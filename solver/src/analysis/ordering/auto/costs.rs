@@ -182,9 +182,17 @@ impl Costs {
 
     /// Whether the graph lies in space, and COLAMD is not nearly done.
     fn is_for_dissection(&self, paused: &Elimination<'_>) -> bool {
-        let done = paused.done() as f64 / self.columns;
-        let has_least = done >= BY_NOW.start || self.compresses();
-        paused.reach() <= REACH && has_least && done < BY_NOW.end
+        let has_least = !self.has_hardly_begun(paused) || self.compresses();
+        paused.reach() <= REACH && has_least && self.done(paused) < BY_NOW.end
+    }
+
+    /// Whether COLAMD has most of its way before it. Where a dissection is tried alone, others with other random numbers take its place then.
+    pub fn has_hardly_begun(&self, paused: &Elimination<'_>) -> bool {
+        self.done(paused) < BY_NOW.start
+    }
+
+    fn done(&self, paused: &Elimination<'_>) -> f64 {
+        paused.done() as f64 / self.columns
     }
 
     fn compresses(&self) -> bool {

@@ -140,22 +140,25 @@ impl<'a, O: Fn(&[u32]) -> Outline + Sync> Field<'a, O> {
         let manner = Manner { aim: None, attempt };
         let told = match attempt {
             0 => "nested dissection",
-            _ => "another dissection",
+            1 => "another dissection",
+            _ => "a third one",
         };
         let (order, _) = dissection::unless(given_up, graph, manner)?;
         Some(self.candidate(DISSECTION, told, &order))
     }
 
-    /// By nested dissection, which may be known, unless it is given up; by a second one where the factorization takes very much longer.
+    /// By nested dissection, which may be known, unless it is given up; by a second one where the factorization takes very much longer. Beside minimum
+    /// degree after a dissection that is known there is time for another, too.
     fn by_dissections(
         &self,
         graph: &ColumnGraph<'_>,
         first: Option<Candidate>,
         given_up: &AtomicBool,
     ) -> Vec<Candidate> {
+        let is_known = first.is_some();
         let first = first.or_else(|| self.by_dissection(graph, 0, given_up));
         let mut all = Vec::from_iter(first);
-        let is_worth_another = |c: &Candidate| self.costs.is_worth_another(&c.outline);
+        let is_worth_another = |c: &Candidate| is_known || self.costs.is_worth_another(&c.outline);
         if all.first().is_some_and(is_worth_another) {
             all.extend(self.by_dissection(graph, 1, given_up));
         }
@@ -228,6 +231,9 @@ impl<'a, O: Fn(&[u32]) -> Outline + Sync> Field<'a, O> {
         let by_degree = || match (beside, paused) {
             (Beside::Nothing, _) => Ok(None),
             (Beside::Metis, _) => Ok(self.by_metis(&graph)),
+            (Beside::Later, Some(elimination)) if costs.has_hardly_begun(&elimination) => {
+                Ok(self.by_dissection(&graph, 2, &AtomicBool::new(false)))
+            }
             (_, Some(elimination)) => Ok(Some(self.to_the_end(elimination))),
             (_, None) if wants_amd => self.by_amd(&graph).map(Some),
             (_, None) => Ok(None),
