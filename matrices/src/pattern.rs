@@ -2,7 +2,6 @@
 //!
 //! Row indices are `u32` and column pointers `usize`: a dimension fits 32 bits, a count need not.
 
-use crate::triplets::split;
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -232,6 +231,18 @@ impl Pattern {
         };
         start..end
     }
+}
+
+/// Parts of a list, of these lengths.
+pub(crate) fn split<'a, T>(
+    mut list: &'a mut [T],
+    lens: impl Iterator<Item = usize>,
+) -> impl Iterator<Item = &'a mut [T]> {
+    lens.map(move |len| {
+        let (part, rest) = std::mem::take(&mut list).split_at_mut(len);
+        list = rest;
+        part
+    })
 }
 
 pub(crate) fn check_dimensions(nrows: usize, ncols: usize) -> Result<(), SparseError> {

@@ -4,7 +4,7 @@
 //! are) only need their column starts; all others go through two counting sorts by column, coarse and fine, and then every
 //! column is sorted by itself, in parallel. Both leave duplicates summed in the order in which they came.
 
-use crate::pattern::{Pattern, SparseError, check_dimensions};
+use crate::pattern::{Pattern, SparseError, check_dimensions, split};
 use crate::scalar::Scalar;
 use crate::sparse::Csc;
 use rayon::prelude::*;
@@ -150,18 +150,6 @@ fn joined<T: Scalar>(nrows: usize, ncols: usize, parts: &[View<'_, T>]) -> Csc<T
             }
         });
     assemble(nrows, ncols, colptr, rowidx, values)
-}
-
-/// Parts of a list, of these lengths.
-pub(crate) fn split<'a, T>(
-    mut list: &'a mut [T],
-    lens: impl Iterator<Item = usize>,
-) -> impl Iterator<Item = &'a mut [T]> {
-    lens.map(move |len| {
-        let (part, rest) = std::mem::take(&mut list).split_at_mut(len);
-        list = rest;
-        part
-    })
 }
 
 fn check<T>(

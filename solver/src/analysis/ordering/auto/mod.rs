@@ -5,7 +5,8 @@
 //! that COLAMD leads to would take longer than AMD by far, and in its place where COLAMD has much to look at. Nested dissection takes longer than both. It begins when they are
 //! done and the factorization would take longer still, or when COLAMD has had a head start: then it is given up if it turns out that minimum degree is enough, so that
 //! with one thread it does not begin. METIS follows minimum degree where that leads to a factorization that would take a hundred times as long. Where COLAMD's first part, or the columns as they come, leave no doubt that
-//! a dissection is best, minimum degree is not waited for. METIS runs beside it where many rows on few columns fill in, if the graph is small. Where the graph lies in space a dissection runs alone, and the others follow if it leads to a long factorization. Which of them count follows from their results alone, whatever was ready first.
+//! a dissection is best, minimum degree is not waited for. METIS runs beside it where many rows on few columns fill in, if the graph is small. Where the graph lies in space a dissection runs alone, and the others follow if it leads to a long factorization, or more
+//! dissections in the place of COLAMD that has hardly begun. Which of them count follows from their results alone, whatever was ready first.
 //!
 //! ```text
 //!   costs.rs: what is worth what   ->   race.rs: who runs, and when   ->   here: the best of them
