@@ -234,10 +234,10 @@ impl Pattern {
 }
 
 /// Parts of a list, of these lengths.
-pub(crate) fn split<'a, T>(
-    mut list: &'a mut [T],
+pub(crate) fn split<T>(
+    mut list: &mut [T],
     lens: impl Iterator<Item = usize>,
-) -> impl Iterator<Item = &'a mut [T]> {
+) -> impl Iterator<Item = &mut [T]> {
     lens.map(move |len| {
         let (part, rest) = std::mem::take(&mut list).split_at_mut(len);
         list = rest;
