@@ -59,8 +59,8 @@ pub(crate) fn row_counts<'a>(
         .map(|k| i64::from(first_descendant[k] == k as u32))
         .collect();
     let mut ancestor: Vec<u32> = (0..n as u32).collect();
-    // Per column: the largest first descendant of a leaf seen so far plus one, and the last leaf.
-    let mut seen_up_to = vec![0u32; n];
+    // Per column: the largest first descendant of a leaf seen so far, and the last leaf. None is NONE, and so less than all when one is added.
+    let mut seen_up_to = vec![NONE; n];
     let mut last_leaf = vec![NONE; n];
     for k in 0..n as u32 {
         if parent[k as usize] != NONE {
@@ -75,11 +75,12 @@ pub(crate) fn row_counts<'a>(
             }
             before = columns;
             for &j in columns {
-                let is_leaf = j > k && first_descendant[k as usize] >= seen_up_to[j as usize];
+                let after = seen_up_to[j as usize].wrapping_add(1);
+                let is_leaf = j > k && first_descendant[k as usize] >= after;
                 if !is_leaf {
                     continue;
                 }
-                seen_up_to[j as usize] = first_descendant[k as usize] + 1;
+                seen_up_to[j as usize] = first_descendant[k as usize];
                 count[k as usize] += 1;
                 let before = std::mem::replace(&mut last_leaf[j as usize], k);
                 if before != NONE {

@@ -174,22 +174,36 @@ fn joined(start: Vec<u32>, parent: &[u32], counts: &[u32]) -> Supernodes {
     }
 }
 
+/// What children bring to their parent.
+#[derive(Clone, Copy, Default)]
+struct Arriving {
+    /// The parent's first column.
+    at: u32,
+    rows: f64,
+    /// The rows times the part of the columns that they start in.
+    spread: f64,
+    /// The longest path below.
+    path_ns: f64,
+}
+
 /// The supernodes as fronts whose rows start at evenly spread columns: those of W within the pivots, those of a
 /// contribution block, which is a trapezoid, over as much of the front as they take of its own columns.
 fn estimate(parent: &[u32], counts: &[u32], by_first: &RowsByFirst, start: &[u32]) -> Estimate {
-    // Rows that arrive from children, and those times the part of the columns that they start in; the longest path below.
-    let mut arriving = vec![(0.0f64, 0.0f64, 0.0f64); parent.len()];
+    // A tree in postorder: children that wait for the same parent lie on top, put together.
+    let mut waiting: Vec<Arriving> = Vec::new();
     let mut out = Estimate::default();
     for bounds in start.windows(2) {
         let (begin, end) = (bounds[0] as usize, bounds[1] as usize);
         let npiv = (end - begin) as f64;
         let own = (by_first.start[end] - by_first.start[begin]) as f64;
-        let (children, spread, below) = arriving[begin];
+        let below = waiting.pop_if(|a| a.at as usize == begin);
+        let below = below.unwrap_or_default();
+        let children = below.rows;
         let m = (own + children).max(npiv);
         let n = f64::from(counts[begin]);
         let k = m.min(n);
         let spread = if children > 0.0 {
-            n * spread / children
+            n * below.spread / children
         } else {
             1.0
         };
@@ -208,15 +222,26 @@ fn estimate(parent: &[u32], counts: &[u32], by_first: &RowsByFirst, start: &[u32
         let (cb_rows, cb_cols) = ((k - npiv).max(0.0), n - npiv);
         let copied = cb_rows * (cb_cols - 0.5 * cb_rows);
         let front_ns = amalgamate::model_ns(front, k, entries, copied);
-        let path = below + front_ns;
+        let path_ns = below.path_ns + front_ns;
         out.flops += front;
         out.time_ns += front_ns;
-        out.path_ns = out.path_ns.max(path);
-        if cb_rows > 0.0 && parent[end - 1] != NONE {
-            let to = &mut arriving[parent[end - 1] as usize];
-            to.0 += cb_rows;
-            to.1 += cb_rows * cb_rows / cb_cols;
-            to.2 = to.2.max(path);
+        out.path_ns = out.path_ns.max(path_ns);
+        let at = parent[end - 1];
+        if cb_rows > 0.0 && at != NONE {
+            let spread = cb_rows * cb_rows / cb_cols;
+            match waiting.last_mut().filter(|a| a.at == at) {
+                Some(beside) => {
+                    beside.rows += cb_rows;
+                    beside.spread += spread;
+                    beside.path_ns = beside.path_ns.max(path_ns);
+                }
+                None => waiting.push(Arriving {
+                    at,
+                    rows: cb_rows,
+                    spread,
+                    path_ns,
+                }),
+            }
         }
     }
     out
