@@ -21,7 +21,8 @@ pub fn start() -> Result<(), Failure> {
             "a level (error, warn, info, debug, trace), or some by crate: info,treeqr_solver=debug",
         )
     })?;
-    let lines = fmt::layer().with_thread_ids(true)
+    let lines = fmt::layer()
+        .with_thread_ids(true)
         .with_writer(io::stderr)
         .with_ansi(io::stderr().is_terminal())
         .with_timer(Uptime::default())

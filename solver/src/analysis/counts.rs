@@ -40,10 +40,11 @@ impl RowsByFirst {
     }
 }
 
-/// |R(k, :)| for every k; `row(i)` lists the columns of row i, numbered by the postordered tree.
+/// |R(k, :)| for every k; `row(i)` lists the columns of row i, `place` numbers them by the postordered tree.
 pub(crate) fn row_counts<'a>(
     parent: &[u32],
     by_first: &RowsByFirst,
+    place: &[u32],
     row: impl Fn(u32) -> &'a [u32],
 ) -> Vec<u32> {
     let n = parent.len();
@@ -75,6 +76,7 @@ pub(crate) fn row_counts<'a>(
             }
             before = columns;
             for &j in columns {
+                let j = place[j as usize];
                 let after = seen_up_to[j as usize].wrapping_add(1);
                 let is_leaf = j > k && first_descendant[k as usize] >= after;
                 if !is_leaf {

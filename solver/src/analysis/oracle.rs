@@ -93,7 +93,8 @@ fn tree_and_counts_are_those_of_the_filled_graph() {
         let first = |columns: &Vec<u32>| *columns.iter().min().expect("no empty row");
         let first: Vec<u32> = columns.iter().map(first).collect();
         let by_first = counts::RowsByFirst::new(n, &first);
-        let counts = counts::row_counts(&parent, &by_first, |i| &columns[i as usize]);
+        let same: Vec<u32> = (0..n as u32).collect();
+        let counts = counts::row_counts(&parent, &by_first, &same, |i| &columns[i as usize]);
         let expected: Vec<u32> = upper.iter().map(|row| row.len() as u32).collect();
         assert_eq!(counts, expected, "seed {seed}: |R(k, :)|");
     }

@@ -9,7 +9,9 @@ use super::etree::NONE;
 use super::forest::{self, Supernodes};
 use super::fronts::RawFront;
 use super::{amalgamate, etree, pivots, supernodes};
+use rayon::prelude::*;
 use treeqr_kernels::{Stair, front_qr_flops};
+use treeqr_matrices::Pattern;
 
 /// Columns of a front that its flops are estimated at.
 const SAMPLES: f64 = 32.0;
@@ -18,14 +20,14 @@ const SAMPLES: f64 = 32.0;
 const CORRECTION: f64 = 1.3;
 
 /// What one column order leads to, before there are fronts.
-pub(crate) struct Outline {
-    /// Columns of W22 in the postordered elimination order.
+pub(crate) struct Outline<'a> {
+    /// W22 by rows.
+    rows: &'a Pattern,
+    /// Columns of W22 in the postordered elimination order, and the place of each there.
     order: Vec<u32>,
+    place: Vec<u32>,
     /// Rows of W22 by their first column.
     by_first: RowsByFirst,
-    /// Columns of the rows, numbered by `order`, in the rows' order of `by_first`; and by row where they lie.
-    columns: Vec<u32>,
-    row: Vec<std::ops::Range<usize>>,
     supernodes: Supernodes,
     /// Entries of R, of fronts that are not merged.
     nnz_r: u64,
@@ -42,52 +44,25 @@ struct Estimate {
     path_ns: f64,
 }
 
-impl Outline {
+impl<'a> Outline<'a> {
     /// The tree for `order`, a permutation of the columns of W22. Nearly linear in the entries.
-    pub fn new(reduced: &Reduced, order: &[u32]) -> Self {
+    pub fn new(reduced: &'a Reduced, order: &[u32]) -> Self {
         let (order, parent) = etree::postordered_etree(&reduced.cols, order);
         let mut place = vec![0u32; order.len()];
         for (k, &j) in order.iter().enumerate() {
             place[j as usize] = k as u32;
         }
-        let of = |i: u32| reduced.rows.col(i as usize);
-        let rows = 0..reduced.row_ids.len() as u32;
-        let mut first = Vec::with_capacity(rows.len());
-        for i in rows {
-            // Rows often come several of the same columns, as those of a camera or of a joint.
-            first.push(match first.last() {
-                Some(&last) if of(i) == of(i - 1) => last,
-                _ => {
-                    let places = of(i).iter().map(|&j| place[j as usize]);
-                    places.min().expect("no empty row")
-                }
-            });
-        }
-        let by_first = RowsByFirst::new(order.len(), &first);
-        let mut columns = Vec::with_capacity(reduced.rows.nnz());
-        let mut row = vec![0..0; first.len()];
-        let (mut begin, mut before): (usize, &[u32]) = (0, &[]);
-        for &i in &by_first.ids {
-            let end = columns.len();
-            if of(i) == before {
-                columns.extend_from_within(begin..end);
-            } else {
-                before = of(i);
-                columns.extend(before.iter().map(|&j| place[j as usize]));
-            }
-            row[i as usize] = end..columns.len();
-            begin = end;
-        }
-        let columns_of = |i: u32| &columns[row[i as usize].clone()];
-        let counts = row_counts(&parent, &by_first, columns_of);
+        let rows = &*reduced.rows;
+        let by_first = RowsByFirst::new(order.len(), &first_places(rows, &place));
+        let counts = row_counts(&parent, &by_first, &place, |i| rows.col(i as usize));
         let start = supernodes::fundamental(&parent, &counts);
         let start = supernodes::relaxed(&parent, &counts, &start);
         let estimate = estimate(&parent, &counts, &by_first, &start);
         Outline {
+            rows,
             order,
+            place,
             by_first,
-            columns,
-            row,
             nnz_r: counts.iter().map(|&c| u64::from(c)).sum(),
             supernodes: joined(start, &parent, &counts),
             estimate,
@@ -122,13 +97,13 @@ impl Outline {
     /// The fronts, each with its pivots in an order that keeps its staircase low, where that pays.
     pub fn build(self) -> Structure {
         let count = self.order.len();
-        let columns_of = self.columns_of();
-        let mut fronts = tracing::debug_span!("fronts").in_scope(|| self.fronts());
+        let lists = Lists::new(self.rows, &self.place, &self.by_first);
+        let mut fronts = tracing::debug_span!("fronts").in_scope(|| self.fronts(&lists));
         let _span = tracing::debug_span!("pivots").entered();
-        if pivots::pays(&fronts, self.columns.len())
-            && !pivots::arrange(&mut fronts, count, columns_of)
+        if pivots::pays(&fronts, self.rows.nnz())
+            && !pivots::arrange(&mut fronts, count, |i| lists.row(i))
         {
-            fronts = self.fronts();
+            fronts = self.fronts(&lists);
         }
         Structure {
             fronts,
@@ -138,18 +113,90 @@ impl Outline {
 
     /// The fronts, with all columns in the given order as far as the tree lets them.
     pub fn build_in_order(self) -> Structure {
+        let lists = Lists::new(self.rows, &self.place, &self.by_first);
         Structure {
-            fronts: self.fronts(),
+            fronts: self.fronts(&lists),
             order: self.order,
         }
     }
 
-    fn fronts(&self) -> Vec<RawFront> {
-        forest::build(&self.supernodes, &self.by_first, self.columns_of())
+    fn fronts(&self, lists: &Lists<'_>) -> Vec<RawFront> {
+        forest::build(&self.supernodes, &self.by_first, |i| lists.row(i))
+    }
+}
+
+/// Rows that one task takes.
+const ROWS: usize = 8192;
+
+/// The first column of each row, by its place. Rows often come several of the same columns, as those of a camera or of a joint.
+fn first_places(rows: &Pattern, place: &[u32]) -> Vec<u32> {
+    let mut first = vec![0; rows.ncols()];
+    let parts = first.par_chunks_mut(ROWS).enumerate();
+    parts.for_each(|(k, first)| {
+        let (mut before, mut least): (&[u32], u32) = (&[], 0);
+        for (first, i) in first.iter_mut().zip(k * ROWS..) {
+            let columns = rows.col(i);
+            if columns != before {
+                before = columns;
+                let places = columns.iter().map(|&j| place[j as usize]);
+                least = places.min().expect("no empty row");
+            }
+            *first = least;
+        }
+    });
+    first
+}
+
+/// The columns of all rows by their places, rows with the same first column beside each other: as fronts read them.
+struct Lists<'a> {
+    rows: &'a Pattern,
+    columns: Vec<u32>,
+    /// By row.
+    start: Vec<usize>,
+}
+
+impl<'a> Lists<'a> {
+    /// O(nnz), on all threads.
+    fn new(rows: &'a Pattern, place: &[u32], by_first: &RowsByFirst) -> Self {
+        let mut start = vec![0; rows.ncols()];
+        let mut end = 0;
+        for &i in &by_first.ids {
+            start[i as usize] = end;
+            end += rows.col(i as usize).len();
+        }
+        let mut columns = vec![0; end];
+        let (mut parts, mut rest) = (Vec::new(), &mut columns[..]);
+        for ids in by_first.ids.chunks(ROWS) {
+            let len = ids.iter().map(|&i| rows.col(i as usize).len()).sum();
+            let (part, others) = rest.split_at_mut(len);
+            parts.push((ids, part));
+            rest = others;
+        }
+        parts.into_par_iter().for_each(|(ids, mut out)| {
+            let (mut before, mut known): (&[u32], &[u32]) = (&[], &[]);
+            for &i in ids {
+                let columns = rows.col(i as usize);
+                let (list, others) = out.split_at_mut(columns.len());
+                if columns == before {
+                    list.copy_from_slice(known);
+                } else {
+                    for (to, &j) in list.iter_mut().zip(columns) {
+                        *to = place[j as usize];
+                    }
+                }
+                (before, known, out) = (columns, list, others);
+            }
+        });
+        Lists {
+            rows,
+            columns,
+            start,
+        }
     }
 
-    fn columns_of<'a>(&'a self) -> impl Fn(u32) -> &'a [u32] + Copy + Sync {
-        |i| &self.columns[self.row[i as usize].clone()]
+    fn row(&self, i: u32) -> &[u32] {
+        let i = i as usize;
+        &self.columns[self.start[i]..][..self.rows.col(i).len()]
     }
 }
 

@@ -37,18 +37,18 @@ const SHORT: &str = "less work than a nested dissection";
 const SELDOM: &str = "minimum degree is seldom better on such a graph";
 
 /// An ordering that was tried.
-struct Candidate {
+struct Candidate<'a> {
     name: &'static str,
     told: &'static str,
-    outline: Outline,
+    outline: Outline<'a>,
 }
 
 /// The best of the candidates, and why, in one sentence.
-pub(crate) fn choose(
-    input: &OrderingInput<'_>,
-    outline: impl Fn(&[u32]) -> Outline + Sync,
+pub(crate) fn choose<'a>(
+    input: &'a OrderingInput<'a>,
+    outline: impl Fn(&[u32]) -> Outline<'a> + Sync,
 ) -> Result<(Structure, &'static str, String), AnalyseError> {
-    let field = Field::new(input, &outline);
+    let field = Field::new(input, outline);
     let mut tried = field.candidates()?;
     let least = least_time(&tried);
     // What costs nothing is not worth a word unless it is among the best.
@@ -69,11 +69,11 @@ pub(crate) fn choose(
 }
 
 /// The first candidate, by minimum degree: where it is known that no better one matters.
-pub(crate) fn choose_first(
-    input: &OrderingInput<'_>,
-    outline: impl Fn(&[u32]) -> Outline + Sync,
+pub(crate) fn choose_first<'a>(
+    input: &'a OrderingInput<'a>,
+    outline: impl Fn(&[u32]) -> Outline<'a> + Sync,
 ) -> Result<(Structure, &'static str, String), AnalyseError> {
-    let field = Field::new(input, &outline);
+    let field = Field::new(input, outline);
     let natural = field.natural();
     if field.costs.is_without_fill(&natural.outline) {
         return Ok(field.settled(natural).alone(NO_MORE_ENTRIES));
@@ -93,7 +93,7 @@ pub(crate) fn choose_first(
     Ok(first.alone("no dissection was tried"))
 }
 
-impl Candidate {
+impl Candidate<'_> {
     /// Its fronts, and why it is the one.
     fn alone(self, why: &str) -> (Structure, &'static str, String) {
         let structure = self.outline.build();

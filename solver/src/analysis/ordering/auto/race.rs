@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// What is to be ordered, and what that costs.
 pub(super) struct Field<'a, O> {
     input: &'a OrderingInput<'a>,
-    outline: &'a O,
+    outline: O,
     /// Columns with the same rows.
     groups: Groups,
     pub costs: Costs,
@@ -22,14 +22,14 @@ pub(super) struct Field<'a, O> {
 
 /// What became of COLAMD at first.
 pub(super) enum Started<'a> {
-    Done(Candidate),
+    Done(Candidate<'a>),
     Paused(colamd::Elimination<'a>),
     /// AMD takes its place.
     Replaced,
 }
 
-impl<'a, O: Fn(&[u32]) -> Outline + Sync> Field<'a, O> {
-    pub fn new(input: &'a OrderingInput<'a>, outline: &'a O) -> Self {
+impl<'a, O: Fn(&[u32]) -> Outline<'a> + Sync> Field<'a, O> {
+    pub fn new(input: &'a OrderingInput<'a>, outline: O) -> Self {
         let groups = Groups::of_columns(input);
         let costs = Costs::new(input, groups.len());
         Field {
@@ -40,7 +40,7 @@ impl<'a, O: Fn(&[u32]) -> Outline + Sync> Field<'a, O> {
         }
     }
 
-    fn candidate(&self, name: &'static str, told: &'static str, order: &[u32]) -> Candidate {
+    fn candidate(&self, name: &'static str, told: &'static str, order: &[u32]) -> Candidate<'a> {
         let outline = tracing::debug_span!("outline", name).in_scope(|| (self.outline)(order));
         tracing::debug!(
             name,
@@ -57,13 +57,13 @@ impl<'a, O: Fn(&[u32]) -> Outline + Sync> Field<'a, O> {
     }
 
     /// By the columns as they come.
-    pub fn natural(&self) -> Candidate {
+    pub fn natural(&self) -> Candidate<'a> {
         let order = natural::order(self.input);
         self.candidate(NATURAL, "the columns as they come", &order)
     }
 
     /// In the place of the columns as they come the same from both ends, where that leads to a much shorter path and hardly more work: fronts of a band are a chain.
-    pub fn settled(&self, candidate: Candidate) -> Candidate {
+    pub fn settled(&self, candidate: Candidate<'a>) -> Candidate<'a> {
         if candidate.name != NATURAL || !costs::is_chain(&candidate.outline) {
             return candidate;
         }
@@ -75,11 +75,11 @@ impl<'a, O: Fn(&[u32]) -> Outline + Sync> Field<'a, O> {
         }
     }
 
-    pub fn by_amd(&self, graph: &ColumnGraph<'_>) -> Result<Candidate, AnalyseError> {
+    pub fn by_amd(&self, graph: &ColumnGraph<'_>) -> Result<Candidate<'a>, AnalyseError> {
         Ok(self.candidate("amd", "AMD", &amd::of_graph(graph)?))
     }
 
-    fn by_colamd(&self, order: &[u32]) -> Candidate {
+    fn by_colamd(&self, order: &[u32]) -> Candidate<'a> {
         self.candidate("colamd", "COLAMD", order)
     }
 
@@ -112,19 +112,19 @@ impl<'a, O: Fn(&[u32]) -> Outline + Sync> Field<'a, O> {
     }
 
     /// By COLAMD, which was paused.
-    pub fn to_the_end(&self, mut elimination: colamd::Elimination<'_>) -> Candidate {
+    pub fn to_the_end(&self, mut elimination: colamd::Elimination<'_>) -> Candidate<'a> {
         let order = elimination.until(&AtomicBool::new(false), u64::MAX);
         self.by_colamd(&order.expect("nobody gives it up"))
     }
 
     /// By METIS. It refuses what does not fit its indices: then there is a candidate less.
-    fn by_metis(&self, graph: &ColumnGraph<'_>) -> Option<Candidate> {
+    fn by_metis(&self, graph: &ColumnGraph<'_>) -> Option<Candidate<'a>> {
         let order = metis::of_graph(graph).ok()?;
         Some(self.candidate(METIS, "METIS", &order))
     }
 
     /// The same with several separators to choose from.
-    fn by_metis_of_several(&self, graph: &ColumnGraph<'_>) -> Option<Candidate> {
+    fn by_metis_of_several(&self, graph: &ColumnGraph<'_>) -> Option<Candidate<'a>> {
         let order = metis::best_of(graph).ok()?;
         let told = "METIS, the best of four cuts each time";
         Some(self.candidate("metis4", told, &order))
@@ -136,7 +136,7 @@ impl<'a, O: Fn(&[u32]) -> Outline + Sync> Field<'a, O> {
         graph: &ColumnGraph<'_>,
         attempt: u64,
         given_up: &AtomicBool,
-    ) -> Option<Candidate> {
+    ) -> Option<Candidate<'a>> {
         let manner = Manner { aim: None, attempt };
         let told = match attempt {
             0 => "nested dissection",
@@ -152,9 +152,9 @@ impl<'a, O: Fn(&[u32]) -> Outline + Sync> Field<'a, O> {
     fn by_dissections(
         &self,
         graph: &ColumnGraph<'_>,
-        first: Option<Candidate>,
+        first: Option<Candidate<'a>>,
         given_up: &AtomicBool,
-    ) -> Vec<Candidate> {
+    ) -> Vec<Candidate<'a>> {
         let is_known = first.is_some();
         let first = first.or_else(|| self.by_dissection(graph, 0, given_up));
         let mut all = Vec::from_iter(first);
@@ -166,7 +166,7 @@ impl<'a, O: Fn(&[u32]) -> Outline + Sync> Field<'a, O> {
     }
 
     /// All that count.
-    pub fn candidates(&self) -> Result<Vec<Candidate>, AnalyseError> {
+    pub fn candidates(&self) -> Result<Vec<Candidate<'a>>, AnalyseError> {
         let costs = &self.costs;
         // COLAMD is given up when the columns stay as they come, the graph when either is enough.
         let (stays, is_enough) = (AtomicBool::new(false), AtomicBool::new(false));
@@ -249,10 +249,10 @@ impl<'a, O: Fn(&[u32]) -> Outline + Sync> Field<'a, O> {
     fn with_dissections(
         &self,
         graph: &ColumnGraph<'_>,
-        mut known: Vec<Candidate>,
-        dissected: Option<Candidate>,
-        by_degree: impl FnOnce() -> Result<Option<Candidate>, AnalyseError> + Send,
-    ) -> Result<Vec<Candidate>, AnalyseError> {
+        mut known: Vec<Candidate<'a>>,
+        dissected: Option<Candidate<'a>>,
+        by_degree: impl FnOnce() -> Result<Option<Candidate<'a>>, AnalyseError> + Send,
+    ) -> Result<Vec<Candidate<'a>>, AnalyseError> {
         let given_up = &AtomicBool::new(false);
         let (others, dissections) = rayon::join(
             || {
