@@ -18,10 +18,6 @@ const FAR: usize = 10;
 const CLEARLY: f64 = 2.0;
 /// ... and this many: less is a matter of milliseconds.
 const WORTHWHILE: f64 = 1e7;
-/// What it must save beside the first ordering of the whole, by minimum degree, so that no other is looked for: a better one would have to be
-/// better by this factor to have less work than the split.
-const SURELY: f64 = 2.5;
-
 /// Entries above which a row of a matrix with `ncols` columns tells an ordering nothing.
 pub(crate) fn limit(ncols: usize) -> usize {
     (10.0 * (ncols as f64).sqrt()).max(16.0) as usize
@@ -81,11 +77,6 @@ pub(super) fn flops(structure: &Structure, n: usize, k: usize) -> f64 {
 /// Whether a split is worth its trouble.
 pub(super) fn pays(whole: f64, split: f64) -> bool {
     whole >= CLEARLY * split && whole - split >= WORTHWHILE
-}
-
-/// Whether it is worth it beside an ordering of the whole that another may beat.
-pub(super) fn surely_pays(whole: f64, split: f64) -> bool {
-    whole >= SURELY * split && pays(whole, split)
 }
 
 /// W22 without the columns `dense` (increasing), by columns and by rows, and which of its columns are left; no pattern where

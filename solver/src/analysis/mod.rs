@@ -88,23 +88,21 @@ pub fn analyse(pattern: &Arc<Pattern>, options: &Options) -> Result<Symbolic, An
         _ => "as asked for".to_owned(),
     };
     let ncols = work.cols.ncols();
-    let (split, whole) = steps.run("ordering and fronts", || match sets.is_empty() {
-        true => order_columns(&reduced, options, ncols, Search::All).map(|whole| (None, whole)),
-        false => split_and_whole((&work, sets), &reduced, options),
-    })?;
-    let ordered = match split {
-        None => whole,
-        Some(split) => {
-            let (pays, why) = compare(&whole, &split, ncols);
-            dense_rows_why = why;
-            if pays {
+    let ordered = steps.run("ordering and fronts", || {
+        let Some(split) = best_split(&work, sets, options)? else {
+            return order_columns(&reduced, options, ncols);
+        };
+        let (flops, whole) = whole_beside(&split, &reduced, options, ncols)?;
+        let (pays, why) = compare(flops, &split);
+        dense_rows_why = why;
+        match whole {
+            Some(whole) if !pays => Ok(whole),
+            _ => {
                 (dense_rows, reduced) = (split.rows, split.reduced);
-                split.ordered
-            } else {
-                whole
+                Ok(split.ordered)
             }
         }
-    };
+    })?;
     let dense_columns = ordered.dense_columns;
     let Structure { order, fronts } = ordered.structure;
     let tree = steps.run("numbering", || {
@@ -203,7 +201,7 @@ fn best_split(
     let mut best: Option<Split> = None;
     for rows in sets {
         let reduced = cleanup::reduce(work, &rows);
-        let ordered = order_columns(&reduced, options, n, Search::All)?;
+        let ordered = order_columns(&reduced, options, n)?;
         let flops = dense::flops(&ordered.structure, n, rows.len());
         if best.as_ref().is_none_or(|best| flops < best.flops) {
             best = Some(Split {
@@ -217,51 +215,58 @@ fn best_split(
     Ok(best)
 }
 
-/// The best split, and the whole matrix beside it. A search for the best ordering of the whole is in vain where the first one leads to so
-/// much work that no other would make up for it; that first one asks nothing of the split, so they run side by side.
-fn split_and_whole(
-    (work, sets): (&work::Work, Vec<Vec<u32>>),
+/// What the whole matrix takes beside a split, in flops, and the matrix as it is then ordered; that is none where the split pays.
+///
+/// Rows that are dense tell an ordering nothing, and the order of the split is the best of several for the others: it is that of the whole, too, unless the columns as they come lead to
+/// less work.
+fn whole_beside(
+    split: &Split,
     reduced: &Reduced,
     options: &Options,
-) -> Result<(Option<Split>, Ordered), AnalyseError> {
-    let n = work.cols.ncols();
-    let (split, first) = rayon::join(
-        || best_split(work, sets, options),
-        || order_columns(reduced, options, n, Search::First),
-    );
-    let (split, first) = (split?, first?);
-    let is_last = options.given_order.is_some() || options.ordering != ordering::AUTO;
-    let is_in_vain =
-        |split: &Split| dense::surely_pays(dense::flops(&first.structure, n, 0), split.flops);
-    if is_last || split.as_ref().is_none_or(is_in_vain) {
-        return Ok((split, first));
+    n: usize,
+) -> Result<(f64, Option<Ordered>), AnalyseError> {
+    if options.given_order.is_none() && options.ordering == ordering::AUTO {
+        let singletons = split.reduced.singletons.iter().map(|s| s.col);
+        let others = split.ordered.structure.order.iter();
+        let others = others.map(|&k| split.reduced.col_ids[k as usize]);
+        let as_split: Vec<u32> = singletons.chain(others).collect();
+        let as_split = restrict(&as_split, &reduced.col_ids, n)?;
+        let as_they_come: Vec<u32> = (0..reduced.col_ids.len() as u32).collect();
+        let (as_split, natural) = rayon::join(
+            || Outline::new(reduced, &as_split),
+            || Outline::new(reduced, &as_they_come),
+        );
+        if as_split.flops() <= natural.flops() {
+            let structure = as_split.build();
+            let flops = dense::flops(&structure, n, 0);
+            let whole = (!dense::pays(flops, split.flops)).then(|| {
+                let told = ordering::flops(structure.flops());
+                Ordered {
+                    structure,
+                    name: split.ordered.name,
+                    why: format!("{told} with the order that is the best without the dense rows"),
+                    dense_columns: split.ordered.dense_columns.clone(),
+                }
+            });
+            return Ok((flops, whole));
+        }
     }
-    let whole = order_columns(reduced, options, n, Search::All)?;
-    Ok((split, whole))
+    let whole = order_columns(reduced, options, n)?;
+    Ok((dense::flops(&whole.structure, n, 0), Some(whole)))
 }
 
-/// Whether the split pays, and a sentence on that.
-fn compare(whole: &Ordered, split: &Split, ncols: usize) -> (bool, String) {
-    let without = dense::flops(&whole.structure, ncols, 0);
+/// Whether the split pays beside a whole of so many flops, and a sentence on that.
+fn compare(whole: f64, split: &Split) -> (bool, String) {
     let figures = format!(
         "{} with them split off, {} without",
         ordering::flops(split.flops as u64),
-        ordering::flops(without as u64)
+        ordering::flops(whole as u64)
     );
     tracing::info!(rows = split.rows.len(), figures, "dense rows");
-    if dense::pays(without, split.flops) {
+    if dense::pays(whole, split.flops) {
         return (true, figures);
     }
     (false, format!("{} stayed: {figures}", split.rows.len()))
-}
-
-/// How far `auto` looks.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Search {
-    /// Among all orderings that are worth it.
-    All,
-    /// No further than the first by minimum degree.
-    First,
 }
 
 /// An ordering and the fronts that it leads to.
@@ -278,7 +283,6 @@ fn order_columns(
     reduced: &Reduced,
     options: &Options,
     ncols: usize,
-    search: Search,
 ) -> Result<Ordered, AnalyseError> {
     if let Some(given) = &options.given_order {
         let order = restrict(given, &reduced.col_ids, ncols)?;
@@ -308,10 +312,7 @@ fn order_columns(
     };
     let input = OrderingInput { cols, rows };
     let (structure, name, why) = if options.ordering == ordering::AUTO {
-        match search {
-            Search::All => ordering::choose(&input, outline)?,
-            Search::First => ordering::choose_first(&input, outline)?,
-        }
+        ordering::choose(&input, outline)?
     } else {
         let entry = ordering::find(&options.ordering)?;
         let order = (entry.compute)(&input)?;

@@ -12,6 +12,8 @@ use rayon::prelude::*;
 
 /// Entries of W22 that are worth a task.
 const WORTH_A_TASK: usize = 12_000;
+/// Parts for each thread: one of them is busy with the lists of the fronts at first.
+const PARTS: usize = 4;
 
 /// The rows of W that the fronts read, and for each front of `post` where its rows end. Parts of the fronts at the same time.
 pub(super) fn number(
@@ -29,7 +31,8 @@ pub(super) fn number(
         col: vec![0; nnz],
         position: Positions::zeros(nnz, work.rows.nnz()),
     };
-    let most = nnz.div_ceil(rayon::current_num_threads()).max(WORTH_A_TASK);
+    let parts = PARTS * rayon::current_num_threads();
+    let most = nnz.div_ceil(parts).max(WORTH_A_TASK);
     let mut parts = Vec::new();
     let mut ends = Vec::with_capacity(post.len());
     let (mut from, mut row, mut entry) = (0, 0, 0);
