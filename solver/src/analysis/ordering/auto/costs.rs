@@ -29,8 +29,9 @@ const BEGUN_COLUMNS: f64 = 0.0625;
 /// not.
 const SMALL_GRAPH: f64 = 2.5;
 const TALL: f64 = 3.5;
-/// COLAMD's part of the time of a dissection until that begins beside it.
+/// COLAMD's part of the time of a dissection until that begins beside it; and where the graph can be compressed, so that how far it reaches by then is all that is asked.
 const HEAD_START: f64 = 0.125;
+const SHORT_START: f64 = 0.0625;
 /// R has so many times the entries of W22 at most where the columns stay as they come and nothing else is tried.
 const NO_FILL: f64 = 1.0;
 /// The fronts of the columns as they come are nearly a chain when those on the longest path take this part of the time of all. They are begun at both ends where the path then takes less
@@ -128,6 +129,7 @@ impl Costs {
     pub fn colamd_entries(&self) -> ((u64, f64), u64) {
         let part = match self.is_dense {
             true => IN_TIME * self.amd_ns,
+            false if self.compresses() => SHORT_START * self.dissection_ns,
             false => HEAD_START * self.dissection_ns,
         };
         let entries = part.max(SHORT_NS) / COLAMD_NS_PER_ENTRY;
