@@ -22,7 +22,7 @@ pub fn start() -> Result<(), Failure> {
         )
     })?;
     let lines = fmt::layer()
-        .with_thread_ids(true)
+        .with_thread_names(true)
         .with_writer(io::stderr)
         .with_ansi(io::stderr().is_terminal())
         .with_timer(Uptime::default())

@@ -18,6 +18,7 @@
 //! | `limits` | sizes and limits as words |
 //! | `bar` | the progress bar |
 //! | `peak` | the machine's matrix-product speed |
+//! | `processors` | one for each thread that reads and analyses |
 //! | `page`, `units`, `bars` | text: lines with labels, numbers with units, bars of blocks |
 
 mod analyse;
@@ -40,6 +41,7 @@ mod log;
 mod page;
 mod peak;
 mod plot;
+mod processors;
 mod report;
 mod solve;
 mod stop;
@@ -79,6 +81,7 @@ pub fn run() -> ExitCode {
         };
         treeqr::runtime::keep_freed_memory();
         treeqr::runtime::leave_hwloc_plugins_out();
+        processors::spread();
         if let Err(failure) = log::start() {
             return failure.report();
         }
