@@ -312,6 +312,31 @@ fn a_number_of_zero_and_none_are_no_split() {
 }
 
 #[test]
+fn dense_rows_that_stay_are_in_the_order_of_the_others() {
+    let flops = |s: &treeqr_solver::Symbolic| {
+        s.predict(treeqr_solver::RunShape::of::<f64>(1, false))
+            .flops
+    };
+    for name in ["dense-rows-200x1", "dense-rows-200x10", "dense-rows-220x3"] {
+        let a = gallery::make(name).expect("a name").matrix;
+        let symbolic = analyse(a.pattern(), &options(|_| ())).expect("analysis");
+        // What a split would save is not worth it.
+        let why = symbolic.dense_rows_why();
+        assert!(symbolic.dense_rows().is_empty() && why.contains("stayed"));
+        let order = symbolic.ordering_why();
+        assert!(order.contains("without the dense rows"), "{name}: {order}");
+        for ordering in ["amd", "colamd"] {
+            let other = analyse(a.pattern(), &options(|o| o.ordering = ordering.to_owned()));
+            // R is full in any order; what is left to choose is the staircase.
+            assert!(
+                2.0 * flops(&symbolic) as f64 <= 3.0 * flops(&other.expect("analysis")) as f64,
+                "{name}: {ordering}"
+            );
+        }
+    }
+}
+
+#[test]
 fn auto_takes_the_dense_rows_of_the_gallery_and_no_others() {
     for k in [1usize, 10, 50] {
         let a = gallery::make(&format!("dense-rows-2000x{k}"))

@@ -18,6 +18,7 @@ const FAR: usize = 10;
 const CLEARLY: f64 = 2.0;
 /// ... and this many: less is a matter of milliseconds.
 const WORTHWHILE: f64 = 1e7;
+
 /// Entries above which a row of a matrix with `ncols` columns tells an ordering nothing.
 pub(crate) fn limit(ncols: usize) -> usize {
     (10.0 * (ncols as f64).sqrt()).max(16.0) as usize

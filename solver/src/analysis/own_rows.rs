@@ -23,16 +23,16 @@ pub(super) fn number(
     raw: &[RawFront],
     post: &[u32],
 ) -> (OwnRows, Vec<usize>) {
-    let (count, nnz) = (reduced.row_ids.len(), reduced.rows.nnz());
+    let (rows, nnz) = (reduced.row_ids.len(), reduced.rows.nnz());
     let mut own = OwnRows {
-        row: vec![0; count],
-        local: vec![0; count],
-        start: vec![0; count + 1],
+        row: vec![0; rows],
+        local: vec![0; rows],
+        start: vec![0; rows + 1],
         col: vec![0; nnz],
         position: Positions::zeros(nnz, work.rows.nnz()),
     };
-    let parts = PARTS * rayon::current_num_threads();
-    let most = nnz.div_ceil(parts).max(WORTH_A_TASK);
+    let count = PARTS * rayon::current_num_threads();
+    let most = nnz.div_ceil(count).max(WORTH_A_TASK);
     let mut parts = Vec::new();
     let mut ends = Vec::with_capacity(post.len());
     let (mut from, mut row, mut entry) = (0, 0, 0);
