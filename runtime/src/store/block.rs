@@ -17,20 +17,11 @@ pub const ALIGNMENT: usize = 128;
 /// pages from the system, untouched until somebody writes them; for a larger alignment it would clear them by hand.
 const BASE_ALIGNMENT: usize = 16;
 
-/// From so many bytes on a block is an extent of a chunk (`chunks.rs`), whose pages go back to the system. Allocators keep them, in holes
-/// that the next front's blocks do not fit in: on lp-20000 a fifth of the process's memory.
-const LARGE: usize = 256 << 10;
-
 /// A page of memory, or a part of one.
 const PAGE: usize = 4096;
 
 /// A block is page-locked when it is copied to or from a device for the second time: it is slow, and of no use for a single copy.
 const PINNED_AT_COPY: u32 = 2;
-
-/// Whether blocks of this capacity are parts of chunks.
-pub(super) fn is_large(capacity: usize) -> bool {
-    capacity >= LARGE
-}
 
 /// What became of a try to page-lock a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,7 +71,7 @@ impl Block {
     ) -> Option<Block> {
         assert!(len <= capacity);
         let written = written_from.min(len)..len;
-        if is_large(capacity) {
+        if chunks.are_for(capacity) {
             return Self::of_pages(len, capacity, written, true, chunks);
         }
         let layout = Self::layout(capacity)?;
@@ -114,7 +105,7 @@ impl Block {
         written_from: usize,
         chunks: &Arc<Chunks>,
     ) -> Option<Block> {
-        assert!(len <= capacity && is_large(capacity));
+        assert!(len <= capacity && chunks.are_for(capacity));
         let written = written_from.min(len)..len;
         Self::of_pages(len, capacity, written, false, chunks)
     }

@@ -35,6 +35,14 @@ const SIZES: RangeInclusive<usize> = 16 << 20..=64 << 20;
 const SMALL: usize = *SIZES.start() / SLAB;
 const EXPECTED: u64 = *SIZES.start() as u64;
 
+/// Blocks of so many bytes are extents, whose pages go back to the system: allocators keep them, in holes that the next front's blocks do not
+/// fit in (on lp-20000 a fifth of the process's memory). Below it they cost a call to the system each for pages that an allocator may have
+/// already, ...
+const LARGE: usize = 256 << 10;
+/// ... which it has not for so many bytes. Then smaller ones are extents too: their pages come all at once, or huge.
+const MANY: u64 = 8 << 20;
+const LARGE_OF_MANY: usize = 32 << 10;
+
 /// So many huge pages of an extent come when it is taken, to see how long they take; the others when they are written, by as many threads as
 /// write them.
 const TIMED: usize = 4;
@@ -112,6 +120,15 @@ impl Chunks {
             mapping,
         };
         Some((extent, holding))
+    }
+
+    /// Whether blocks of `bytes` bytes are extents.
+    pub(super) fn are_for(&self, bytes: usize) -> bool {
+        let least = match self.expected.load(Ordering::Relaxed) {
+            MANY.. => LARGE_OF_MANY,
+            _ => LARGE,
+        };
+        bytes >= least
     }
 
     /// So many bytes are going to be taken.

@@ -170,7 +170,7 @@ impl DataStore {
     /// If there is no memory for it.
     pub fn allocate(&mut self, handle: Handle, bytes: usize) -> Result<(), OutOfMemory> {
         self.free(handle);
-        let capacity = match block::is_large(bytes) {
+        let capacity = match self.chunks.are_for(bytes) {
             true => bytes,
             false => pool::capacity_for(bytes),
         };
@@ -239,7 +239,8 @@ impl DataStore {
         self.trim(0, bytes.saturating_sub(self.bytes()));
     }
 
-    /// Tells that buffers are going to take about so many bytes: many come in huge pages from the first on.
+    /// Tells that buffers are going to take about so many bytes: many come in pages of their own, very many in huge ones, from the
+    /// first on.
     pub fn expect(&mut self, bytes: u64) {
         self.chunks.expect(bytes);
     }

@@ -4,7 +4,7 @@
 //! code (see `mod.rs`).
 
 use super::account::Change;
-use super::block::{self, Block, Pinning};
+use super::block::{Block, Pinning};
 use super::buffers::Held;
 use super::claim::Mode;
 use super::pool;
@@ -223,7 +223,7 @@ impl<'s> SharedStore<'s> {
         if self.memory != MemoryNode::HOST {
             return Block::zeroed(bytes, bytes, bytes, &store.chunks);
         }
-        let large = block::is_large(bytes);
+        let large = store.chunks.are_for(bytes);
         let pooled = !large || self.pools_large();
         let found = pooled.then(|| store.pool.take(self.worker, bytes));
         if let Some(mut block) = found.flatten() {

@@ -208,6 +208,22 @@ fn where_much_is_expected_the_first_pages_are_huge() {
     assert_eq!(comes_small(EXPECTED), !has_huge);
 }
 
+#[test]
+fn where_much_is_expected_smaller_blocks_are_extents() {
+    for (expected, least) in [
+        (0, LARGE),
+        (MANY - 1, LARGE),
+        (MANY, LARGE_OF_MANY),
+        (u64::MAX, LARGE_OF_MANY),
+    ] {
+        let chunks = Arc::<Chunks>::default();
+        chunks.expect(expected);
+        assert!(chunks.are_for(least) && !chunks.are_for(least - 1));
+        let block = |len: usize| Block::zeroed(len, len, 0, &chunks).expect("memory");
+        assert!(block(least).is_large() && !block(least - 1).is_large());
+    }
+}
+
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 #[test]
 fn where_huge_pages_are_dear_the_rest_is_small() {
