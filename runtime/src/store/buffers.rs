@@ -112,7 +112,7 @@ impl<T: Pod> DerefMut for WriteBuffer<'_, T> {
 pub struct ScatterBuffer<'s, T> {
     start: NonNull<T>,
     len: usize,
-    held: Held<'s>,
+    _held: Held<'s>,
 }
 
 impl<'s, T: Pod> ScatterBuffer<'s, T> {
@@ -125,9 +125,13 @@ impl<'s, T: Pod> ScatterBuffer<'s, T> {
 
     pub(super) fn new(held: Held<'s>) -> Self {
         const { assert!(size_of::<T>().is_multiple_of(4), "whole words of 4 bytes") }
-        debug_assert_eq!(held.mode, Self::MODE);
+        assert_eq!(held.mode, Self::MODE, "words of its size");
         let (start, len) = held.cast();
-        ScatterBuffer { start, len, held }
+        ScatterBuffer {
+            start,
+            len,
+            _held: held,
+        }
     }
 
     /// Its length, in elements.
@@ -153,24 +157,56 @@ impl<'s, T: Pod> ScatterBuffer<'s, T> {
             values.len(),
             self.len
         );
-        let source = values.as_ptr();
-        // SAFETY: the run lies within the buffer, checked above.
-        let target = unsafe { self.start.as_ptr().add(offset) };
-        if self.held.mode == Mode::Words8 {
-            let words = size_of_val(values) / 8;
+        for (index, &value) in (offset..).zip(values) {
+            // SAFETY: the run lies within the buffer, checked above.
+            unsafe { self.store(index, value) }
+        }
+    }
+
+    /// Writes `values` to elements that lie apart: `buffer[offset + (places[i] - first)] = values[i]`.
+    ///
+    /// Cost: as [`Self::write_run`], and a look at the places beforehand.
+    ///
+    /// # Panics
+    /// If there are not as many places as values, or one of them lies before `first` or behind the buffer.
+    pub fn write_each(&self, offset: usize, (places, first): (&[u32], u32), values: &[T]) {
+        assert_eq!(places.len(), values.len(), "a place for every value");
+        let least = places.iter().fold(u32::MAX, |a, &b| a.min(b));
+        let most = places.iter().fold(first, |a, &b| a.max(b));
+        let room = self.len.saturating_sub(offset);
+        assert!(
+            first <= least && (places.is_empty() || ((most - first) as usize) < room),
+            "places {least} to {most} of {first} and more, from {offset} in a buffer of {}",
+            self.len
+        );
+        for (&place, &value) in places.iter().zip(values) {
+            // SAFETY: `offset` and what lies between `first` and the place make less than the length, checked above.
+            unsafe { self.store(offset + (place - first) as usize, value) }
+        }
+    }
+
+    /// Stores an element, by words.
+    ///
+    /// # Safety
+    /// `index` is less than the length.
+    #[inline(always)]
+    unsafe fn store(&self, index: usize, value: T) {
+        // SAFETY: within the buffer, by the contract.
+        let target = unsafe { self.start.as_ptr().add(index) };
+        let source = &raw const value;
+        if size_of::<T>().is_multiple_of(8) {
             let (source, target) = (source.cast::<u64>(), target.cast::<u64>());
-            for i in 0..words {
-                // SAFETY: word i of `values`, which is initialised plain old data but may be aligned to less.
+            for i in 0..size_of::<T>() / 8 {
+                // SAFETY: word i of `value`, which is initialised plain old data but may be aligned to less.
                 let word = unsafe { source.add(i).read_unaligned() };
-                // SAFETY: word i of the run. The buffer is aligned to 128 bytes and the run starts a multiple of 8
-                // bytes in, as the element's size is one. The claim keeps readers, writers and scatterers of another
-                // word size away; scatterers of this word size store atomically too.
+                // SAFETY: word i of the element. The buffer is aligned to 128 bytes and the element starts a multiple of 8
+                // bytes in, as its size is one. The claim keeps readers, writers and scatterers of another word size away;
+                // scatterers of this word size store atomically too.
                 unsafe { AtomicU64::from_ptr(target.add(i)) }.store(word, Ordering::Relaxed);
             }
         } else {
-            let words = size_of_val(values) / 4;
             let (source, target) = (source.cast::<u32>(), target.cast::<u32>());
-            for i in 0..words {
+            for i in 0..size_of::<T>() / 4 {
                 // SAFETY: as above, with words of 4 bytes.
                 let word = unsafe { source.add(i).read_unaligned() };
                 // SAFETY: as above, with words of 4 bytes.
@@ -185,5 +221,56 @@ impl<'s, T: Pod> ScatterBuffer<'s, T> {
     /// If there is no element `index`.
     pub fn set(&self, index: usize, value: T) {
         self.write_run(index, std::slice::from_ref(&value));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::spec::Handle;
+    use crate::store::DataStore;
+    use bytemuck::Pod;
+
+    /// What a buffer of `len` elements holds when `values` went where `places` say.
+    fn scattered<T: Pod>(len: usize, offset: usize, places: (&[u32], u32), values: &[T]) -> Vec<T> {
+        let mut store = DataStore::new(1);
+        store
+            .allocate(Handle(0), len * size_of::<T>())
+            .expect("memory");
+        let shared = store.share(0);
+        let buffer = shared.scatter::<T>(Handle(0));
+        buffer.write_each(offset, places, values);
+        drop(buffer);
+        store.get_as::<T>(Handle(0)).expect("a buffer").to_vec()
+    }
+
+    #[test]
+    fn each_goes_to_its_place_whatever_its_size() {
+        let (places, first) = (&[9, 7, 12][..], 7);
+        let got = scattered(9, 3, (places, first), &[1.0f64, 2.0, 3.0]);
+        assert_eq!(got, [0.0, 0.0, 0.0, 2.0, 0.0, 1.0, 0.0, 0.0, 3.0]);
+        let got = scattered(9, 3, (places, first), &[1.0f32, 2.0, 3.0]);
+        assert_eq!(got, [0.0, 0.0, 0.0, 2.0, 0.0, 1.0, 0.0, 0.0, 3.0]);
+        let got = scattered(9, 2, (places, first), &[[1.0f64; 2], [2.0; 2], [3.0; 2]]);
+        let wanted = [0.0, 0.0, 2.0, 0.0, 1.0, 0.0, 0.0, 3.0, 0.0];
+        assert_eq!(got, wanted.map(|x| [x; 2]));
+        assert_eq!(scattered::<f64>(2, 5, (&[], 0), &[]), [0.0; 2]);
+    }
+
+    #[test]
+    #[should_panic(expected = "places 7 to 12 of 7 and more, from 4")]
+    fn behind_the_end_is_refused() {
+        scattered(9, 4, (&[9, 7, 12], 7), &[1.0f64, 2.0, 3.0]);
+    }
+
+    #[test]
+    #[should_panic(expected = "places 7 to 12 of 8 and more")]
+    fn before_the_first_is_refused() {
+        scattered(9, 0, (&[9, 7, 12], 8), &[1.0f64, 2.0, 3.0]);
+    }
+
+    #[test]
+    #[should_panic(expected = "a place for every value")]
+    fn a_value_without_a_place_is_refused() {
+        scattered(9, 0, (&[1, 2], 0), &[1.0f64, 2.0, 3.0]);
     }
 }

@@ -79,11 +79,7 @@ impl<'a> RowTargets<'a> {
             let values = &values[from - first..][..len];
             match run {
                 Run::Together { to, .. } => target.put_run(to, values),
-                Run::Apart { .. } => {
-                    for (&value, &to) in values.iter().zip(&self.map[from..][..len]) {
-                        target.put((to - self.top) as usize, value);
-                    }
-                }
+                Run::Apart { .. } => target.put_each(&self.map[from..][..len], self.top, values),
             }
         }
     }
@@ -91,16 +87,18 @@ impl<'a> RowTargets<'a> {
 
 /// A column of a block or tile that rows of contribution blocks go to.
 pub(super) trait TargetColumn<T> {
-    /// Sets one row.
-    fn put(&mut self, row: usize, value: T);
+    /// Sets rows counted from `first` on.
+    fn put_each(&mut self, rows: &[u32], first: u32, values: &[T]);
     /// Sets consecutive rows.
     fn put_run(&mut self, row: usize, values: &[T]);
 }
 
 impl<T: Copy> TargetColumn<T> for [T] {
     #[inline(always)]
-    fn put(&mut self, row: usize, value: T) {
-        self[row] = value;
+    fn put_each(&mut self, rows: &[u32], first: u32, values: &[T]) {
+        for (&row, &value) in rows.iter().zip(values) {
+            self[(row - first) as usize] = value;
+        }
     }
 
     #[inline(always)]
@@ -118,8 +116,8 @@ struct TileColumn<'a, 'b, T> {
 
 impl<T: FactorScalar> TargetColumn<T> for TileColumn<'_, '_, T> {
     #[inline(always)]
-    fn put(&mut self, row: usize, value: T) {
-        self.tile.set(self.base + row, value);
+    fn put_each(&mut self, rows: &[u32], first: u32, values: &[T]) {
+        self.tile.write_each(self.base, (rows, first), values);
     }
 
     #[inline(always)]
