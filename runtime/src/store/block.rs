@@ -2,7 +2,7 @@
 //!
 //! Takes a size, and for a large one the chunks that it is a part of; gives its start. Knows no handle and no claim. One of the files with unsafe code (see `mod.rs`).
 
-use super::chunks::{Chunks, Extent};
+use super::chunks::{Chunks, Extent, LARGE};
 use crate::sync::{Arc, OnceLock};
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ops::Range;
@@ -152,9 +152,9 @@ impl Block {
         self.start
     }
 
-    /// Before each copy between it and `device`: page-locks it if that pays. Only large ones: their pages are theirs alone.
+    /// Before each copy between it and `device`: page-locks it if that pays. Only large ones: their pages are theirs alone, and worth a call.
     pub(super) fn pin(&self, device: &dyn Device) -> Pinning {
-        if matches!(self.origin, Origin::Heap(_)) {
+        if matches!(self.origin, Origin::Heap(_)) || self.capacity < LARGE {
             return Pinning::None;
         }
         let before = self.copies.fetch_add(1, Ordering::Relaxed);

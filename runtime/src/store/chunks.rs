@@ -38,7 +38,7 @@ const EXPECTED: u64 = *SIZES.start() as u64;
 /// Blocks of so many bytes are extents, whose pages go back to the system: allocators keep them, in holes that the next front's blocks do not
 /// fit in (on lp-20000 a fifth of the process's memory). Below it they cost a call to the system each for pages that an allocator may have
 /// already, ...
-const LARGE: usize = 256 << 10;
+pub(super) const LARGE: usize = 256 << 10;
 /// ... which it has not for so many bytes. Then smaller ones are extents too: their pages come all at once, or huge.
 const MANY: u64 = 8 << 20;
 const LARGE_OF_MANY: usize = 32 << 10;
