@@ -61,7 +61,7 @@ fn tiles<T: KernelScalar>(nb: usize, ib: usize, want: &dyn Fn(&str) -> bool) {
         &mut scratch,
     );
     let mut v = vec![T::zero(); nb * nb];
-    copy_v(MatRef::new(&a, nb, nb, nb), square(nb, &mut v));
+    copy_v(MatRef::new(&a, nb, nb, nb), Stair::Full, square(nb, &mut v));
     if want(&name("geqrt")) {
         let mut t = t.clone();
         let work = std::cell::RefCell::new(a.clone());

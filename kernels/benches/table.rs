@@ -58,6 +58,7 @@ impl<T: KernelScalar> Tiles<T> {
         tiles.run("geqrt", stair);
         copy_v(
             MatRef::new(&tiles.work[1], nb, nb, nb),
+            stair,
             square(nb, &mut tiles.v[0]),
         );
         tiles.t[0] = Aligned::of(&tiles.tf);

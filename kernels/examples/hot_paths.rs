@@ -62,7 +62,7 @@ fn tile(alone: bool, update: bool) {
         return;
     }
     let mut v = vec![0.0; NB * NB];
-    copy_v(MatRef::new(&b, NB, NB, NB), square(&mut v));
+    copy_v(MatRef::new(&b, NB, NB, NB), stair, square(&mut v));
     let (mut c1, mut c2) = (numbers(NB * NB), numbers(NB * NB));
     for _ in 0..8 {
         let t = MatRef::new(&t, IB, NB, IB);

@@ -1,20 +1,22 @@
 //! Copies of triangles and trapezoids between tiles.
 
 use crate::scalar::KernelScalar;
+use crate::stair::Stair;
 use crate::view::{MatMut, MatRef};
 
-/// The V of `geqrt` written out: unit diagonal, zeros above it, and what `a` holds below it.
+/// The V of `geqrt` written out: unit diagonal, zeros above it, and what `a` holds between it and the staircase.
 ///
 /// | argument | size | on entry | on exit |
 /// | --- | --- | --- | --- |
-/// | `a` | m x n, n >= k | as `geqrt` left it | |
+/// | `a` | m x n, n >= k | as `geqrt` left it; not read below the staircase | |
+/// | `stair` | k, or more | over the rows of `a` | |
 /// | `v` | m x k, k = min(m, n) at most | anything | unit lower trapezoid |
 ///
 /// With it `gemqrt` can run while somebody changes the R part of the tile.
 ///
 /// # Panics
 /// When the shapes don't fit.
-pub fn copy_v<T: KernelScalar>(a: MatRef<T>, mut v: MatMut<T>) {
+pub fn copy_v<T: KernelScalar>(a: MatRef<T>, stair: Stair, mut v: MatMut<T>) {
     let (m, k) = (v.nrows(), v.ncols());
     assert!(
         a.nrows() == m && a.ncols() >= k && k <= m,
@@ -26,7 +28,9 @@ pub fn copy_v<T: KernelScalar>(a: MatRef<T>, mut v: MatMut<T>) {
         let (from, to) = (a.col(j), v.col_mut(j));
         to[..j].fill(T::zero());
         to[j] = T::one();
-        to[j + 1..].copy_from_slice(&from[j + 1..]);
+        let end = stair.rows(j, m).max(j + 1);
+        to[j + 1..end].copy_from_slice(&from[j + 1..end]);
+        to[end..].fill(T::zero());
     }
 }
 

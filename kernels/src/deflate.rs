@@ -1,19 +1,20 @@
 //! `deflate`: the QR factorization of a block in which some pivot columns depend on those before them.
 
-use crate::block::{Op, apply, apply_scratch};
+use crate::block::{FEW, Op, apply, apply_scratch};
 use crate::householder::{careful, is_safe, reflector};
 use crate::packed::One;
 use crate::scalar::KernelScalar;
 use crate::simd::arch;
 use crate::stair::Stair;
 use crate::view::{MatMut, MatRef};
+use pulp::{Simd, WithSimd};
 use treeqr_matrices::{RealScalar, Scalar};
 
 /// Columns of a panel.
 const WIDTH: usize = 32;
-/// Reflectors reach at least so many rows beyond their panel where matrix products apply them: below, they are too short for
-/// a block of them to have more entries than zeros.
-const TALL: usize = 32;
+/// Reflectors reach at least so many rows beyond their panel where they are applied as a block: shorter ones are nearly the
+/// identity.
+const TALL: usize = 4;
 
 /// What [`deflate`] found.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -257,7 +258,7 @@ fn eliminate<T: KernelScalar>(column: &mut [T], limit: f64) -> Pivot<T> {
     let Some((head, tail)) = column.split_first_mut() else {
         return Pivot::Dead { norm: 0.0 };
     };
-    let square: T::Real = tail.iter().map(|x| x.abs2()).sum();
+    let square = arch().dispatch(Squares(tail));
     let all = square + head.abs2();
     let safe = is_safe(all) && (is_safe(square) || square == T::Real::zero());
     let norm = if safe {
@@ -277,6 +278,33 @@ fn eliminate<T: KernelScalar>(column: &mut [T], limit: f64) -> Pivot<T> {
     }
     Pivot::Live {
         tau: careful(head, tail),
+    }
+}
+
+/// The sum of |x|^2.
+struct Squares<'a, T>(&'a [T]);
+
+impl<T: KernelScalar> WithSimd for Squares<'_, T> {
+    type Output = T::Real;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, s: S) -> T::Real {
+        let (body, tail) = T::vectors::<S>(self.0);
+        let tail = T::partial_load(s, tail);
+        // Four sums, so that none waits for the one before.
+        let mut sums = [T::splat(s, T::zero()); 4];
+        let (fours, ones) = body.as_chunks::<4>();
+        for x in fours {
+            for i in 0..4 {
+                sums[i] = T::conj_fma(s, x[i], x[i], sums[i]);
+            }
+        }
+        for (&x, sum) in ones.iter().chain([&tail]).zip(&mut sums) {
+            *sum = T::conj_fma(s, x, x, *sum);
+        }
+        let low = T::vadd(s, sums[0], sums[1]);
+        let high = T::vadd(s, sums[2], sums[3]);
+        T::reduce(s, T::vadd(s, low, high)).re()
     }
 }
 
@@ -337,14 +365,16 @@ impl<T: KernelScalar> Panel<'_, T> {
         let mut t = MatMut::new(t, k, k, k.max(1));
         for j in 0..k {
             // T(0..j, j) = -tau T(0..j, 0..j) (V^H v_j)
-            for i in 0..j {
-                let sum: T = (i..j).map(|l| t.at(i, l) * gram.at(l, j)).sum();
-                t.set(i, j, -self.tau[j] * sum);
+            let (before, mut column) = t.rb_mut().split_at_col_mut(j);
+            let column = column.col_mut(0);
+            column.fill(T::zero());
+            for l in 0..j {
+                let by = -self.tau[j] * gram.at(l, j);
+                for (sum, &x) in column[..=l].iter_mut().zip(before.rb().col(l)) {
+                    *sum += x * by;
+                }
             }
-            t.set(j, j, self.tau[j]);
-            for i in j + 1..k {
-                t.set(i, j, T::zero());
-            }
+            column[j] = self.tau[j];
         }
     }
 
@@ -364,7 +394,7 @@ impl<T: KernelScalar> Panel<'_, T> {
         if cols == 0 || self.tau.iter().all(|&t| t == T::zero()) {
             return;
         }
-        if !self.is_tall(r0, h) {
+        if !self.is_tall(r0, h) || cols <= FEW {
             // By columns: what all of the reflectors change of one stays in the nearest cache.
             let mut right = right;
             for c in 0..cols {

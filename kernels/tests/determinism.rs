@@ -75,7 +75,7 @@ fn run<T: KernelScalar>(
     keep(&a);
     keep(&t);
     let mut v = Moved::new(&Block::filled(m, k, 0, T::zero()), shift, pad);
-    copy_v(a.view(), v.view_mut());
+    copy_v(a.view(), stair, v.view_mut());
     let mut c = draw(m, cols);
     let mut s = scratch(gemqrt_scratch::<T>(m, cols, k, ib));
     gemqrt(

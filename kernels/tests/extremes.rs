@@ -21,7 +21,7 @@ fn scaled<T: KernelScalar>(m: usize, n: usize, exponent: impl Fn(usize) -> i32) 
         let mut scratch = vec![nan(); geqrt_scratch::<T>(m, n, ib)];
         geqrt(f.view_mut(), Stair::Full, ib, t.view_mut(), &mut scratch);
         let mut v = Block::filled(m, k, 0, T::zero());
-        copy_v(f.view(), v.view_mut());
+        copy_v(f.view(), Stair::Full, v.view_mut());
         let mut qr = f.upper();
         let mut scratch = vec![nan(); gemqrt_scratch::<T>(m, n, k, ib)];
         gemqrt(

@@ -48,7 +48,7 @@ fn run<T: KernelScalar>(m: usize, n: usize, cols: usize, ib: usize, most: usize)
     bits.extend(t.bits());
 
     let mut v = Block::filled(m, k, 0, T::zero());
-    copy_v(tile.view(), v.view_mut());
+    copy_v(tile.view(), stair, v.view_mut());
     let mut c = Block::random(m, cols, 2, rng);
     let mut s = scratch(gemqrt_scratch::<T>(m, cols, k, ib));
     for part in column_parts(cols, most) {

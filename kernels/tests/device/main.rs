@@ -219,7 +219,7 @@ fn check_ge<T: KernelScalar>(case: Case, on: &On) {
     }
     // V is what the CPU would have copied.
     let mut copied = common::Block::filled(m, k, pad, nan());
-    copy_v(f.view(), copied.view_mut());
+    copy_v(f.view(), stair, copied.view_mut());
     assert_eq!(v.bits(), copied.bits());
     // The CPU applies what the device has left.
     let apply = |op, c: &mut common::Block<T>| {

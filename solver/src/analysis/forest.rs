@@ -51,7 +51,7 @@ pub(crate) fn build<'a>(
 }
 
 /// Columns of fronts that are worth a task.
-const WORTH_A_TASK: u64 = 20_000;
+const WORTH_A_TASK: u64 = 5_000;
 /// A supernode without columns, in columns.
 const EACH: u64 = 8;
 

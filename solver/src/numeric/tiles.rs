@@ -104,6 +104,7 @@ impl<T: FactorScalar> App<'_, T> {
         scratch.work = work;
         copy_v(
             a.rb().submatrix(0, 0, rows, reflectors),
+            Stair::Rows(&stair),
             MatMut::new(v, rows, reflectors, rows),
         );
         Ok(())
