@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use std::ops::Range;
 
 /// Entries that a thread of its own is worth where a pattern is transposed, and most such threads: each goes through all columns.
-const WORTH_A_PART: usize = 1 << 17;
+const WORTH_A_PART: usize = 1 << 15;
 const MOST_PARTS: usize = 8;
 
 /// Where the nonzeros of a sparse matrix are, column by column.
@@ -211,6 +211,41 @@ impl Pattern {
         Pattern {
             nrows: n,
             ncols: m,
+            colptr,
+            rowidx,
+        }
+    }
+
+    /// What [`Self::restricted`] is told of a row that does not come along.
+    pub const LEFT_OUT: u32 = u32::MAX;
+
+    /// Some columns without some rows: row i becomes row `place[i]` of `nrows`, unless that is [`Self::LEFT_OUT`]. O(m, and the entries
+    /// of these columns).
+    ///
+    /// # Panics
+    /// When there is no such column, or the places are not one for each row, increasing and below `nrows`.
+    pub fn restricted(&self, cols: &[u32], place: &[u32], nrows: usize) -> Pattern {
+        let places = place.iter().filter(|&&p| p != Self::LEFT_OUT);
+        assert!(
+            place.len() == self.nrows
+                && places.clone().is_sorted_by(|a, b| a < b)
+                && places.max().is_none_or(|&last| (last as usize) < nrows),
+            "{} places for {} rows that become {nrows}",
+            place.len(),
+            self.nrows
+        );
+        let most = cols.iter().map(|&j| self.col(j as usize).len()).sum();
+        let mut rowidx = Vec::with_capacity(most);
+        let mut colptr = Vec::with_capacity(cols.len() + 1);
+        colptr.push(0);
+        for &j in cols {
+            let rows = self.col(j as usize).iter().map(|&i| place[i as usize]);
+            rowidx.extend(rows.filter(|&p| p != Self::LEFT_OUT));
+            colptr.push(rowidx.len());
+        }
+        Pattern {
+            nrows,
+            ncols: cols.len(),
             colptr,
             rowidx,
         }

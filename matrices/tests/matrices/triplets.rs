@@ -111,3 +111,33 @@ fn a_pattern_that_threads_transpose_together_is_the_same() {
         assert!(pool.install(|| mirrored.transposed()) == **a.pattern());
     }
 }
+
+#[test]
+fn a_restricted_pattern_has_what_is_left_under_its_new_numbers() {
+    use treeqr_matrices::Pattern;
+    let (nrows, ncols) = (40u32, 30u32);
+    let entries = (0..ncols).flat_map(|j| (0..nrows).map(move |i| (i, j)));
+    let entries = entries.filter(|(i, j)| (i * 7 + j * 5) % 9 < 2);
+    let (rows, cols): (Vec<u32>, Vec<u32>) = entries.unzip();
+    let ones = vec![1.0; rows.len()];
+    let a = Csc::from_triplets(nrows as usize, ncols as usize, &rows, &cols, &ones).unwrap();
+    let chosen: Vec<u32> = (0..ncols).filter(|j| j % 4 != 1).rev().collect();
+    // Every third row goes.
+    let mut place = vec![Pattern::LEFT_OUT; nrows as usize];
+    let left: Vec<u32> = (0..nrows).filter(|i| i % 3 != 0).collect();
+    for (k, &i) in left.iter().enumerate() {
+        place[i as usize] = k as u32;
+    }
+    let some = a.pattern().restricted(&chosen, &place, left.len());
+    assert_eq!((some.nrows(), some.ncols()), (left.len(), chosen.len()));
+    for (k, &j) in chosen.iter().enumerate() {
+        let old: Vec<u32> = some.col(k).iter().map(|&p| left[p as usize]).collect();
+        let expected = a.pattern().col(j as usize).iter().filter(|&i| i % 3 != 0);
+        assert!(old.iter().eq(expected), "column {j}");
+    }
+    let copy = (some.colptr().to_vec(), some.rowidx().to_vec());
+    assert_eq!(
+        Pattern::new(some.nrows(), some.ncols(), copy.0, copy.1),
+        Ok(some)
+    );
+}

@@ -93,30 +93,25 @@ pub(crate) fn reduce(work: &Work, left_out: &[u32]) -> Reduced {
             rows: work.rows.clone(),
         };
     }
-    let mut new_col = vec![u32::MAX; n];
-    for (new, &old) in col_ids.iter().enumerate() {
-        new_col[old as usize] = new as u32;
-    }
-    let mut ptr = Vec::with_capacity(row_ids.len() + 1);
-    let mut idx = Vec::with_capacity(work.rows.nnz());
-    ptr.push(0);
-    for &i in &row_ids {
-        // A row that is left has no entry in the column of a singleton.
-        idx.extend(
-            work.rows
-                .col(i as usize)
-                .iter()
-                .map(|&j| new_col[j as usize]),
-        );
-        ptr.push(idx.len());
-    }
-    let rows =
-        Pattern::new(col_ids.len(), row_ids.len(), ptr, idx).expect("rows of a valid pattern");
+    let (new_row, new_col) = (places(&row_ids, m), places(&col_ids, n));
+    let (rows, cols) = rayon::join(
+        || work.rows.restricted(&row_ids, &new_col, col_ids.len()),
+        || work.cols.restricted(&col_ids, &new_row, row_ids.len()),
+    );
     Reduced {
         singletons,
         row_ids,
         col_ids,
-        cols: Arc::new(rows.transposed()),
+        cols: Arc::new(cols),
         rows: Arc::new(rows),
     }
+}
+
+/// Of each of `count` rows or columns its place among those that are left.
+pub(super) fn places(left: &[u32], count: usize) -> Vec<u32> {
+    let mut places = vec![Pattern::LEFT_OUT; count];
+    for (k, &i) in left.iter().enumerate() {
+        places[i as usize] = k as u32;
+    }
+    places
 }

@@ -6,7 +6,7 @@
 //!
 //! Dense columns fill nothing but their own row of R if they are eliminated last.
 
-use super::cleanup::Reduced;
+use super::cleanup::{Reduced, places};
 use super::structure::Structure;
 use super::work::Work;
 use crate::options::DenseRows;
@@ -89,24 +89,23 @@ pub(super) fn without_columns(
     if dense.is_empty() {
         return (Vec::new(), None);
     }
-    let n = reduced.cols.ncols();
+    let (cols, rows) = (&reduced.cols, &reduced.rows);
+    let (m, n) = (cols.nrows(), cols.ncols());
     let sparse: Vec<u32> = (0..n as u32)
         .filter(|j| dense.binary_search(j).is_err())
         .collect();
-    let mut place = vec![u32::MAX; n];
-    for (k, &j) in sparse.iter().enumerate() {
-        place[j as usize] = k as u32;
-    }
-    let (mut ptr, mut idx) = (vec![0], Vec::new());
-    for i in 0..reduced.rows.ncols() {
-        let columns = reduced.rows.col(i).iter().map(|&j| place[j as usize]);
-        idx.extend(columns.filter(|&k| k != u32::MAX));
-        if ptr.last() != Some(&idx.len()) {
-            ptr.push(idx.len());
-        }
-    }
-    let rows = Pattern::new(sparse.len(), ptr.len() - 1, ptr, idx).expect("rows of a valid one");
-    (sparse, Some((rows.transposed(), rows)))
+    let new_col = places(&sparse, n);
+    let is_filled = |i: &u32| {
+        let mut columns = rows.col(*i as usize).iter();
+        columns.any(|&j| new_col[j as usize] != Pattern::LEFT_OUT)
+    };
+    let filled: Vec<u32> = (0..m as u32).filter(is_filled).collect();
+    let new_row = places(&filled, m);
+    let left = rayon::join(
+        || cols.restricted(&sparse, &new_row, filled.len()),
+        || rows.restricted(&filled, &new_col, sparse.len()),
+    );
+    (sparse, Some(left))
 }
 
 /// Columns that are dense beside the others, increasing; none where too many are.

@@ -382,14 +382,16 @@ fn singleton_rows<T: FactorScalar>(symbolic: &Symbolic, a: &Csc<T>) -> Vec<Vec<(
     let mut rows: Vec<Vec<(u32, T)>> = vec![Vec::new(); symbolic.singletons.len()];
     for j in 0..a.ncols() {
         let (idx, values) = a.col(j);
-        for (&i, &v) in idx.iter().zip(values) {
-            let (row, col, v) = if symbolic.transposed {
-                (j as u32, i, v.conj())
-            } else {
-                (i, j as u32, v)
-            };
-            if at[row as usize] != u32::MAX {
-                rows[at[row as usize] as usize].push((col, v));
+        let entries = idx.iter().zip(values);
+        if symbolic.transposed {
+            if let Some(row) = rows.get_mut(at[j] as usize) {
+                row.extend(entries.map(|(&i, v)| (i, v.conj())));
+            }
+            continue;
+        }
+        for (&i, &v) in entries {
+            if let Some(row) = rows.get_mut(at[i as usize] as usize) {
+                row.push((j as u32, v));
             }
         }
     }

@@ -36,7 +36,8 @@ pub(crate) fn exponent_of<T: Scalar>(parts: &[&[T]]) -> i32 {
     if exponent.abs() > limit { exponent } else { 0 }
 }
 
-fn floor_log2(x: f64) -> i32 {
+/// The power of two that a positive number is at least.
+pub(crate) fn floor_log2(x: f64) -> i32 {
     const BIAS: i32 = 1023;
     let power = |x: f64| ((x.to_bits() >> 52) & 0x7ff) as i32 - BIAS;
     if x < f64::MIN_POSITIVE {

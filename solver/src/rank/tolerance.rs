@@ -4,6 +4,7 @@
 
 use crate::error::SolveError;
 use crate::numeric::FactorScalar;
+use crate::numeric::magnitude::{floor_log2, shift};
 use treeqr_matrices::{Csc, RealScalar};
 
 /// The largest norm of a column of W, the matrix that is factorized (its columns are the rows of A when A is wide).
@@ -32,7 +33,7 @@ pub(super) fn is_singular<T: FactorScalar>(largest_column: f64, inverse: f64) ->
 }
 
 fn max_row_norm<T: FactorScalar>(a: &Csc<T>) -> f64 {
-    // Scaled by the largest entry, so that no square overflows or vanishes.
+    // Scaled by the power of two of the largest entry, so that no square overflows or vanishes.
     let largest = a
         .values()
         .iter()
@@ -41,12 +42,14 @@ fn max_row_norm<T: FactorScalar>(a: &Csc<T>) -> f64 {
     if largest == 0.0 {
         return 0.0;
     }
+    let power = floor_log2(largest).clamp(-1022, 1022);
+    let by = 2f64.powi(-power);
     let mut squares = vec![0f64; a.nrows()];
     for (&i, v) in a.pattern().rowidx().iter().zip(a.values()) {
-        let scaled = v.abs().to_f64() / largest;
+        let scaled = v.abs().to_f64() * by;
         squares[i as usize] += scaled * scaled;
     }
-    largest * squares.into_iter().fold(0.0, f64::max).sqrt()
+    shift(squares.into_iter().fold(0.0, f64::max).sqrt(), power)
 }
 
 /// Whether a matrix of this condition costs a solution no more than a quarter of the digits.
