@@ -45,9 +45,14 @@ impl<T: FactorScalar> Factors<T> {
             let solved = solved.map(|b| b.iter().all(|&v| v == T::zero()));
             return Ok((vec![T::zero(); b.len()], solved.collect()));
         }
-        let Tried { y, solved } = deficiency.try_adjoint(self, b, nrhs);
-        let solved = known.map_or(solved, <[bool]>::to_vec);
-        let mut head = y;
+        let none = vec![false; nrhs];
+        let (mut head, solved) = match known {
+            Some(known) if known == none => (vec![T::zero(); b.len()], none),
+            _ => {
+                let Tried { y, solved } = deficiency.try_adjoint(self, b, nrhs);
+                (y, known.map_or(solved, <[bool]>::to_vec))
+            }
+        };
         if !solved.iter().all(|&solved| solved) {
             // Of all, so that no result depends on other right-hand sides by the width of a product.
             let nearest = match deficiency.completed(self, &options.to_factorize(), &())? {
