@@ -12,8 +12,7 @@ use treeqr_matrices::{RealScalar, Scalar};
 
 /// Columns of a panel.
 const WIDTH: usize = 32;
-/// Reflectors reach at least so many rows beyond their panel where they are applied as a block: shorter ones are nearly the
-/// identity.
+/// Reflectors that reach so many rows beyond their panel are applied as a block, shorter ones one by one.
 const TALL: usize = 4;
 
 /// What [`deflate`] found.
