@@ -383,6 +383,7 @@ fn singleton_rows<T: FactorScalar>(symbolic: &Symbolic, a: &Csc<T>) -> Vec<Vec<(
     for j in 0..a.ncols() {
         let (idx, values) = a.col(j);
         let entries = idx.iter().zip(values);
+        // A row that is no singleton's has a place beyond all of them.
         if symbolic.transposed {
             if let Some(row) = rows.get_mut(at[j] as usize) {
                 row.extend(entries.map(|(&i, v)| (i, v.conj())));

@@ -36,7 +36,7 @@ pub(crate) fn exponent_of<T: Scalar>(parts: &[&[T]]) -> i32 {
     if exponent.abs() > limit { exponent } else { 0 }
 }
 
-/// The power of two that a positive number is at least.
+/// The exponent of the largest power of two that is no larger than a positive number.
 pub(crate) fn floor_log2(x: f64) -> i32 {
     const BIAS: i32 = 1023;
     let power = |x: f64| ((x.to_bits() >> 52) & 0x7ff) as i32 - BIAS;

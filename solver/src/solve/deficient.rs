@@ -45,6 +45,7 @@ impl<T: FactorScalar> Factors<T> {
             let solved = solved.map(|b| b.iter().all(|&v| v == T::zero()));
             return Ok((vec![T::zero(); b.len()], solved.collect()));
         }
+        // Where the live columns are known to solve none, their y is not asked for.
         let none = vec![false; nrhs];
         let (mut head, solved) = match known {
             Some(known) if known == none => (vec![T::zero(); b.len()], none),
