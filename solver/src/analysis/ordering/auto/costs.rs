@@ -54,8 +54,6 @@ const WORTH_METIS: f64 = 100.0;
 /// many times as long: what fills in there fills in much, and minimum degree takes long to find it. That is if no compressing brings the graph to this part, and the rows of R
 /// that COLAMD has made last, when it pauses, reach more than this part of the columns that are left: on what lies in space they reach a twentieth to a third of that.
 const LONG_NS: f64 = 1e7;
-/// Up to so long METIS runs beside it there: of a small graph of this kind its order may be the better one by a third.
-const SMALL_NS: f64 = 4e7;
 const SURELY: f64 = 8.0;
 const SURELY_ON_MESHES: f64 = 24.0;
 const AS_IT_IS: f64 = 0.5;
@@ -92,8 +90,6 @@ pub(super) struct Costs {
 pub(super) enum Beside {
     /// Minimum degree, and METIS when that says that it is worth it.
     Both,
-    /// METIS.
-    Metis,
     /// Nothing, unless the factorization that the dissection leads to takes long: then both.
     Later,
     Nothing,
@@ -225,12 +221,7 @@ impl Costs {
         let least = if is_mesh { SURELY_ON_MESHES } else { SURELY };
         let fills_in = times > least && !self.is_worth_metis(times, graph) && !self.compresses();
         match paused {
-            _ if self.is_tall && !is_mesh && fills_in && width >= NARROW => {
-                match self.metis_ns < SMALL_NS {
-                    true => Beside::Metis,
-                    false => Beside::Nothing,
-                }
-            }
+            _ if self.is_tall && !is_mesh && fills_in && width >= NARROW => Beside::Nothing,
             _ if self.is_tall => Beside::Both,
             Some(paused) if fills_in && paused.reach() > REACH => Beside::Nothing,
             Some(paused) if self.is_for_dissection(paused) => Beside::Later,

@@ -3,7 +3,7 @@
 use super::super::dissection::{self, Manner};
 use super::super::graph::{self, ColumnGraph};
 use super::super::groups::Groups;
-use super::super::{METIS, NATURAL, OrderingInput, TWISTED, amd, colamd, metis, natural};
+use super::super::{NATURAL, OrderingInput, TWISTED, amd, colamd, metis, natural};
 use super::costs::{self, Beside, Costs};
 use super::{Candidate, DISSECTION};
 use crate::analysis::structure::Outline;
@@ -117,13 +117,7 @@ impl<'a, O: Fn(&[u32]) -> Outline<'a> + Sync> Field<'a, O> {
         self.by_colamd(&order.expect("nobody gives it up"))
     }
 
-    /// By METIS. It refuses what does not fit its indices: then there is a candidate less.
-    fn by_metis(&self, graph: &ColumnGraph<'_>) -> Option<Candidate<'a>> {
-        let order = metis::of_graph(graph).ok()?;
-        Some(self.candidate(METIS, "METIS", &order))
-    }
-
-    /// The same with several separators to choose from.
+    /// By METIS with several separators to choose from. It refuses what does not fit its indices: then there is a candidate less.
     fn by_metis_of_several(&self, graph: &ColumnGraph<'_>) -> Option<Candidate<'a>> {
         let order = metis::best_of(graph).ok()?;
         let told = "METIS, the best of four cuts each time";
@@ -230,7 +224,6 @@ impl<'a, O: Fn(&[u32]) -> Outline<'a> + Sync> Field<'a, O> {
         let wants_amd = known.iter().all(|c| costs.is_worth_amd(&c.outline));
         let by_degree = || match (beside, paused) {
             (Beside::Nothing, _) => Ok(None),
-            (Beside::Metis, _) => Ok(self.by_metis(&graph)),
             (Beside::Later, Some(elimination)) if costs.has_hardly_begun(&elimination) => {
                 Ok(self.by_dissection(&graph, 2, &AtomicBool::new(false)))
             }

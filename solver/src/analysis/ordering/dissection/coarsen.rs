@@ -1,7 +1,8 @@
 //! A graph of about half the size: pairs of vertices become one.
 //!
 //! Heavy-edge matching (Karypis and Kumar 1998, "A fast and high quality multilevel scheme for partitioning irregular graphs",
-//! section 3.1), vertices of low degree first; where many are left over, as around hubs, two that share a neighbour are a pair too.
+//! section 3.1), vertices of low degree first. Many are left over around hubs; two of them that share a hub are no pair, for what they share besides is
+//! nothing, and a cut of such pairs is worse than one of the graph itself (decision 0009).
 
 use super::graph::{Random, Weighted};
 use rayon::prelude::*;
@@ -19,8 +20,6 @@ const SOME: usize = 4096;
 pub(crate) struct Coarsener {
     /// The partner of every vertex; itself where there is none.
     mate: Vec<u32>,
-    /// Of vertices that are left over, by their neighbour.
-    waiting: Vec<u32>,
     members: Vec<(u32, u32)>,
     shuffled: Vec<u32>,
     by_degree: Vec<u32>,
@@ -81,7 +80,6 @@ impl Coarsener {
         self.sort_by_degree(g, random);
         let mate = &mut self.mate;
         refill(mate, n, NONE);
-        let mut left = 0;
         for (k, &v) in self.by_degree.iter().enumerate() {
             if k.is_multiple_of(SOME) && given_up.load(Relaxed) {
                 return None;
@@ -99,38 +97,8 @@ impl Coarsener {
             }
             mate[v as usize] = best.1;
             mate[best.1 as usize] = v;
-            left += usize::from(best.1 == v);
-        }
-        if left > n / 10 {
-            self.second_neighbours(g, heaviest);
         }
         Some(())
-    }
-
-    /// Pairs among those that are left over and share a neighbour.
-    fn second_neighbours(&mut self, g: &Weighted, heaviest: u64) {
-        let (mate, waiting) = (&mut self.mate, &mut self.waiting);
-        refill(waiting, g.len(), NONE);
-        for v in 0..g.len() as u32 {
-            if mate[v as usize] != v {
-                continue;
-            }
-            for &u in g.of(v) {
-                let other = waiting[u as usize];
-                let free = other != NONE && other != v && mate[other as usize] == other;
-                let fits = |o: u32| {
-                    u64::from(g.weight[o as usize]) + u64::from(g.weight[v as usize]) <= heaviest
-                };
-                if free && fits(other) {
-                    mate[v as usize] = other;
-                    mate[other as usize] = v;
-                    break;
-                }
-                if !free {
-                    waiting[u as usize] = v;
-                }
-            }
-        }
     }
 
     /// Vertices by the logarithm of their degree, without order among equals.

@@ -15,7 +15,7 @@ use std::sync::atomic::AtomicBool;
 const HEAVY: f64 = 0.08;
 /// Neighbours of a vertex on average from which on they are, too: stencils of many points. Unless the separator is heavy all ways lead to the same cut there.
 const MANY: usize = 64;
-/// Ways near the top of the tree where they lead to less work: where cuts are to be even, and on a graph with hubs. And more of them for a heavy first cut.
+/// Ways near the top of the tree where they lead to less work: where cuts are to be even, and on a graph with hubs. And more of them for a heavy first cut of one without hubs.
 const WAYS: u64 = 2;
 const MORE: Range<u64> = 2..4;
 
@@ -31,10 +31,11 @@ pub(crate) fn cut(
         once(g, random, aim, &mut Room::default(), given_up)
     };
     let has_many = g.neighbours.len() >= MANY * g.len();
+    let has_hubs = has_hubs(g);
     let split = if has_many {
         way(0, aim.unwrap_or(Aim::Even))
     } else {
-        let by_hubs = if has_hubs(g) { Aim::Fair } else { Aim::Light };
+        let by_hubs = if has_hubs { Aim::Fair } else { Aim::Light };
         let own = aim.filter(|&aim| aim != Aim::Even).unwrap_or(by_hubs);
         let (light, even) = rayon::join(|| way(0, own), || way(1, Aim::Even));
         let suited = if is_heavy(&light) { Aim::Even } else { own };
@@ -44,7 +45,7 @@ pub(crate) fn cut(
         }
     };
     let aim = split.aim;
-    if aim == Aim::Even && is_heavy(&split) {
+    if aim == Aim::Even && is_heavy(&split) && !has_hubs {
         let more: Vec<_> = MORE.into_par_iter().map(|k| way(k, aim)).collect();
         let best = more.into_iter().fold(split, better);
         return (Method { aim, ways: WAYS }, best);

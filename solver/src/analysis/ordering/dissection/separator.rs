@@ -11,6 +11,8 @@ use std::sync::atomic::Ordering::Relaxed;
 
 /// Vertices at which coarsening ends. With more of them splits are no better, and take longer.
 const COARSE: usize = 25;
+/// Weight of a vertex of a coarser graph, at most, in units of the average vertex of the finer one: else some become half a side.
+const HEAVIEST: u64 = 6;
 /// Splits that are tried on the coarsest graph. More of them are no better: the best there is not the best in the end.
 const TRIES: usize = 4;
 /// Passes of refinement to either side, on a level and on the coarsest graph.
@@ -132,7 +134,7 @@ fn descend(
         if n <= enough || given_up.load(Relaxed) {
             return levels;
         }
-        let heaviest = heaviest.min((3 * g.total()).div_ceil(n as u64));
+        let heaviest = heaviest.min((HEAVIEST * g.total()).div_ceil(n as u64));
         let Some((graph, became)) = coarsener.coarsen(finest, heaviest, random, given_up) else {
             return levels;
         };
