@@ -272,7 +272,8 @@ pub struct RunArgs {
     #[arg(value_parser = scheduler_parser())]
     pub scheduler: Option<&'static SchedulerEntry>,
     /// The most memory for fronts and factors: 2GiB, 800MB, or 1.2x of the peak of a sequential run. Less is then done at
-    /// the same time. auto: 1x for two workers, half as much again for each further one, and 16 MB at least
+    /// the same time. auto: 1x for two workers, half as much again for each further one, but
+    /// 16 MB and twice the matrix at least
     #[arg(long, value_name = "auto|none|SIZE|FACTORx", value_parser = memory_limit, default_value_t = MemoryLimit::Auto)]
     pub memory_limit: MemoryLimit,
     /// From what durations the priorities of tasks are computed: fixed rates, or the cost models that earlier runs have

@@ -20,8 +20,8 @@ use std::time::Duration;
 /// no bit of the result changes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum MemoryLimit {
-    /// As much as a sequential run takes for two workers, and half as much again for each further one, but 16 MB at least. Two workers lose no time by
-    /// it: on the problems of docs/performance.md a third less memory was touched for the first time.
+    /// As much as a sequential run takes for two workers, and half as much again for each further one, but 16 MB at least, and twice what the matrix takes: by then reading has
+    /// had as much. Two workers lose no time by it: on the problems of docs/performance.md a third less memory was touched for the first time.
     #[default]
     Auto,
     /// No limit.
@@ -43,7 +43,10 @@ impl MemoryLimit {
     pub fn bytes(self, prediction: &Prediction, workers: usize) -> Result<Option<u64>, SolveError> {
         let smallest = prediction.peak_bytes as u64;
         let limit = match self {
-            MemoryLimit::Auto => (smallest / 2 * workers.max(2) as u64 + smallest % 2).max(LITTLE),
+            MemoryLimit::Auto => {
+                let least = LITTLE.max(2 * prediction.matrix_bytes as u64);
+                (smallest / 2 * workers.max(2) as u64 + smallest % 2).max(least)
+            }
             MemoryLimit::Unlimited => return Ok(None),
             MemoryLimit::Bytes(bytes) => bytes,
             MemoryLimit::Relative(factor) => (factor * smallest as f64) as u64,

@@ -27,6 +27,8 @@ pub struct Prediction {
     pub factor_bytes: usize,
     /// Working memory of one worker, in bytes; not in the sums above.
     pub scratch_bytes: usize,
+    /// What A itself takes meanwhile: values, and for each a row and a place among them, in bytes; not in the sums above.
+    pub matrix_bytes: usize,
     /// What it takes, beside the factors, to bring in the dense rows that were split off, in bytes; about half of it stays. Not in the
     /// sums above; 0 where there are none.
     pub update_bytes: usize,
@@ -179,6 +181,7 @@ impl Plan<'_> {
             peak_bytes: 0,
             factor_bytes: 0,
             scratch_bytes: self.scratch().bytes(self.shape.scalar_bytes),
+            matrix_bytes: self.sym.nnz() * (self.shape.scalar_bytes + 2 * size_of::<u32>()),
             update_bytes: self.sym.update_entries() * self.shape.scalar_bytes,
             critical_path_flops: 0,
             model_ns: 0.0,

@@ -143,3 +143,25 @@ fn sizes_that_do_not_fit_are_errors() {
     let long = Pattern::new(lines, 3, vec![0, 1, 2, 3], vec![0, 1, 2]).expect("in order");
     assert_eq!(refused(&Arc::new(long), &tiny), "rows and columns");
 }
+
+#[test]
+fn the_automatic_limit_is_no_less_than_reading_took() {
+    let a = gallery::make("grid3d-4").expect("gallery").matrix;
+    let symbolic = analyse(a.pattern(), &options(|_| ())).expect("analysis");
+    let mut predicted = symbolic.predict(RunShape::of::<f64>(0, false));
+    // A value, a row and a place.
+    assert_eq!(predicted.matrix_bytes, 16 * a.nnz());
+    let mib = |bytes: usize| bytes << 20;
+    let mut auto = |peak: usize, matrix: usize, workers: usize| {
+        (predicted.peak_bytes, predicted.matrix_bytes) = (mib(peak), mib(matrix));
+        let limit = MemoryLimit::Auto.bytes(&predicted, workers);
+        limit.expect("it is enough").expect("a limit") >> 20
+    };
+    assert_eq!(
+        [1, 2, 3, 16].map(|workers| auto(100, 10, workers)),
+        [100, 100, 150, 800]
+    );
+    assert_eq!(auto(2, 1, 2), 16);
+    assert_eq!(auto(20, 30, 2), 60);
+    assert_eq!(auto(100, 30, 16), 800);
+}
