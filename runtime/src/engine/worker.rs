@@ -28,6 +28,9 @@ const SPIN_ROUNDS_OF_HELPERS: u32 = 2000;
 /// shares one with a worker, which would wait for tasks that it keeps from being submitted.
 const YIELD_EVERY: u32 = 20;
 
+/// How often a worker that begins lets others have its processor that are not bound to theirs: less than a microsecond each where nobody waits for it.
+const BINDING_ROUNDS: u32 = 200;
+
 /// The body of a worker's thread. Does not panic.
 pub(super) fn work<A: Application, O: Observer>(engine: &Engine<'_, A, O>, worker: WorkerId) {
     // Unwind safety: `fail` ends the run, after which nobody uses what the panic may have left half done.
@@ -42,6 +45,7 @@ fn serve<A: Application, O: Observer>(engine: &Engine<'_, A, O>, worker: WorkerI
     engine.sleep.register(worker);
     if engine.bind && engine.platform.bind_here(worker) {
         engine.bound_workers.fetch_add(1, Ordering::Relaxed);
+        let_others_bind(engine);
     }
     let flush = engine.flush_denormals.then(FlushDenormals::set).flatten();
     if flush.is_some() {
@@ -177,6 +181,19 @@ fn serve<A: Application, O: Observer>(engine: &Engine<'_, A, O>, worker: WorkerI
         engine.machine.note_clock_error(worker, log.error_ticks());
     }
     engine.observer.detach(recorder.track);
+}
+
+/// Another worker's thread may wait for this processor, to bind itself to its own: as long as this one runs it would wait, beside one that has nothing to do.
+fn let_others_bind<A: Application, O: Observer>(engine: &Engine<'_, A, O>) {
+    let platform = engine.platform;
+    let places = (0..platform.workers()).filter(|&worker| platform.unit(worker).is_some());
+    let units = places.count();
+    for _ in 0..BINDING_ROUNDS {
+        if engine.bound_workers.load(Ordering::Relaxed) == units {
+            break;
+        }
+        yield_now();
+    }
 }
 
 /// Brings the data of `task` to where its worker is; gives the time when it is there. The task was found at `since`. The error is
