@@ -23,6 +23,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use treeqr::matrices::Source;
+use treeqr::runtime::ReadAhead;
 use treeqr::{
     Deficient, Error, FactorScalar, Factors, RefineOptions, Scalar, Scaled, SolveOptions, Symbolic,
     VERSION, c32, c64, load_factors, refine, scalar_of_factors_file,
@@ -88,6 +89,7 @@ fn solve_in<T: FactorScalar, X: Scalar>(path: &Path, args: &SolveArgs) -> Result
     let bar = Bar::new();
     bar.phase("loading the factors");
     let begin = Instant::now();
+    let _machine = ReadAhead::begin();
     let factors = load_factors::<T>(path)?;
     let load = begin.elapsed();
     bar.phase("reading");

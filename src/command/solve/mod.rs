@@ -32,7 +32,6 @@ use std::sync::Arc;
 use std::time::Duration;
 use treeqr::matrices::Source;
 use treeqr::profiling::Summary;
-use treeqr::runtime::ReadAhead;
 use treeqr::{Run, RunKind, Symbolic};
 
 /// All that the summary and the JSON tell.
@@ -112,7 +111,6 @@ struct TermFacts {
 /// Solves, writes x, and tells how it went.
 pub fn run(args: &SolveArgs) -> Result<(), Failure> {
     stop::watch();
-    let _machine = ReadAhead::begin();
     if let Some(path) = &args.factors {
         return loaded::run(path, args);
     }

@@ -17,6 +17,7 @@ use std::time::{Duration, Instant};
 use treeqr::devices::ScalarKind;
 use treeqr::matrices::{Output, RealScalar};
 use treeqr::profiling::trace::Status;
+use treeqr::runtime::ReadAhead;
 use treeqr::{
     Csc, Dense, Error, FactorOptions, FactorScalar, Fallback, Options, Posed, Progress, RankCheck,
     Refinement, RunShape, Scalar, Solution, Symbolic, Terms, analyse,
@@ -89,6 +90,8 @@ pub fn solve_in<N: Numbers>(args: &SolveArgs) -> Result<Outcome, Failure> {
     let weights = args.weights.as_ref().map(read_weights).transpose()?;
     let (weights, weights_source) = weights.unzip();
     let (read, read_at) = (begin.elapsed(), Instant::now());
+    // Reading keeps all processors busy, an analysis does not.
+    let _machine = ReadAhead::begin();
 
     let about = |e: Error| Failure::from(e).about(&problem.source);
     let terms = Terms {
