@@ -121,5 +121,5 @@ pub use task::{ReadyTask, Task};
 pub use throttle::Limit;
 pub use topology::{
     BoundThread, Part, PartKind, Platform, ReadAhead, Topology, available_threads,
-    leave_hwloc_plugins_out,
+    leave_hwloc_plugins_out, take_own_processor,
 };

@@ -3,6 +3,8 @@
 //! They hand over work every few tens of microseconds. The system wakes one where it ran last or beside whoever wakes it, and on a machine of few processors it then
 //! waits behind another one for up to some milliseconds, while a processor has nothing to do (docs/performance.md, Threads of the analysis). Workers of a run are bound by the runtime.
 
+use treeqr::runtime::take_own_processor;
+
 /// Starts these threads, each on a processor of its own where there are as many processors for the process as threads: with fewer threads, as under the quota of a control group, the others may
 /// be somebody else's.
 pub fn spread() {
@@ -13,26 +15,10 @@ pub fn spread() {
         .build_global();
 }
 
-#[cfg(target_os = "linux")]
 fn take_own(index: usize) {
-    use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
-    let Ok(allowed) = sched_getaffinity(None) else {
-        return;
-    };
-    if allowed.count() as usize != rayon::current_num_threads() {
-        return;
-    }
-    let mut own = (0..CpuSet::MAX_CPU).filter(|&cpu| allowed.is_set(cpu));
-    if let Some(cpu) = own.nth(index) {
-        let mut set = CpuSet::new();
-        set.set(cpu);
-        // A thread that may not be bound runs wherever it is put.
-        let _ = sched_setaffinity(None, &set);
-    }
+    // A thread that may not be bound runs wherever it is put.
+    take_own_processor(index, rayon::current_num_threads());
 }
-
-#[cfg(not(target_os = "linux"))]
-fn take_own(_: usize) {}
 
 #[cfg(all(test, target_os = "linux"))]
 mod tests {

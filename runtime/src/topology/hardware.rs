@@ -1,11 +1,11 @@
 //! The hardware as hwloc reads it.
 //!
-//! Takes nothing; gives the processing units that the calling thread may use, and pins it to one. Whatever hwloc cannot
-//! say means an empty list or `false`.
+//! Takes nothing; gives the processing units that the calling thread may use. Whatever hwloc cannot say means an empty
+//! list.
 
 use super::{Part, PartKind, Unit, memory};
 use crate::sync::{Mutex, OnceLock, lock};
-use hwloc2::{CpuBindFlags, CpuSet, ObjectType, Topology, TopologyObject};
+use hwloc2::{CpuBindFlags, ObjectType, Topology, TopologyObject};
 use std::path::Path;
 
 /// Reading the machine takes milliseconds, so it is done once a process. It covers what the system allows the process;
@@ -37,35 +37,6 @@ pub(super) fn units() -> Vec<Unit> {
         .collect();
     units.sort_by_key(|&(rank, _)| rank);
     units.into_iter().map(|(_, unit)| unit).collect()
-}
-
-/// Pins the calling thread to the unit of that number; whether that worked.
-pub(super) fn bind_thread(number: u32) -> bool {
-    let Some(topology) = topology() else {
-        return false;
-    };
-    let set = CpuSet::from(number);
-    lock(topology)
-        .set_cpubind(set, CpuBindFlags::CPUBIND_THREAD)
-        .is_ok()
-}
-
-/// Where the calling thread may run, to be given back to it with [`release`].
-#[derive(Debug)]
-pub(super) struct Freedom(CpuSet);
-
-/// As [`bind_thread`], for a while: gives what the thread could use before. `None` if nothing has changed.
-pub(super) fn bind_for_now(number: u32) -> Option<Freedom> {
-    let before = lock(topology()?).get_cpubind(CpuBindFlags::CPUBIND_THREAD)?;
-    bind_thread(number).then_some(Freedom(before))
-}
-
-/// Lets the calling thread run where it could before it was bound.
-pub(super) fn release(freedom: &Freedom) {
-    if let Some(topology) = topology() {
-        // A system that has let itself be told once and now refuses: the thread stays where it is.
-        let _ = lock(topology).set_cpubind(freedom.0.clone(), CpuBindFlags::CPUBIND_THREAD);
-    }
 }
 
 fn rank_in_core(unit: &TopologyObject) -> u32 {

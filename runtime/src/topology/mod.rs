@@ -1,8 +1,10 @@
 //! The machine as schedulers and workers see it.
 //!
 //! Takes a number of workers; gives each a place on the hardware and the others in order of distance. Knows no task and
-//! pins nobody except the thread that asks. Works without hwloc: then nobody is pinned, and distance goes round a ring.
+//! pins nobody except the thread that asks. Works without hwloc: then nobody is pinned where there is a choice, and distance
+//! goes round a ring.
 
+mod affinity;
 #[cfg(feature = "hwloc")]
 mod hardware;
 #[cfg(not(feature = "hwloc"))]
@@ -21,6 +23,9 @@ pub use report::{Part, PartKind, Topology};
 use crate::spec::WorkerId;
 use std::marker::PhantomData;
 use std::thread::{Builder, JoinHandle};
+
+/// Up to so many workers are at the same distance from each other wherever they are.
+const NO_ORDER: usize = 2;
 
 /// The workers of a run and where they are.
 #[derive(Clone, Debug)]
@@ -53,8 +58,16 @@ impl Platform {
     }
 
     /// `workers` workers on this machine, one per processing unit that the calling thread may use, cores before their
-    /// second hardware threads; the same as [`ring`](Self::ring) where that is not known or there are too few.
+    /// second hardware threads; the same as [`ring`](Self::ring) where that is not known or there are too few. Two on the only
+    /// two units there are leave nothing to choose: then the hardware, which takes milliseconds, is not read.
     pub(crate) fn discover(workers: usize) -> Self {
+        if let Some(numbers) = without_choice(workers) {
+            let unit = |number| Unit {
+                number,
+                path: Vec::new(),
+            };
+            return Platform::at(numbers.into_iter().map(unit).collect());
+        }
         let units = hardware::units();
         if units.len() < workers {
             return Platform::ring(workers);
@@ -110,8 +123,20 @@ impl Platform {
 
     /// Pins the calling thread to the place of `worker`; whether that worked.
     pub(crate) fn bind_here(&self, worker: WorkerId) -> bool {
-        self.unit(worker).is_some_and(hardware::bind_thread)
+        self.unit(worker).is_some_and(affinity::bind)
     }
+}
+
+/// The only units for so many workers, where it makes no difference who gets which.
+fn without_choice(workers: usize) -> Option<Vec<u32>> {
+    affinity::exactly(workers).filter(|_| workers <= NO_ORDER)
+}
+
+/// Binds the calling thread, the `index`-th of so many, to a processor of its own, if that is what there is: with fewer threads
+/// than processors, as under the quota of a control group, the others may be somebody else's. Whether it is bound.
+pub fn take_own_processor(index: usize, threads: usize) -> bool {
+    let numbers = affinity::exactly(threads).unwrap_or_default();
+    numbers.get(index).is_some_and(|&own| affinity::bind(own))
 }
 
 /// The machine is being read on a thread of its own; waits for that when it is dropped, since the process must not end meanwhile.
@@ -119,9 +144,12 @@ impl Platform {
 pub struct ReadAhead(Option<JoinHandle<()>>);
 
 impl ReadAhead {
-    /// Begins to read the machine, which takes milliseconds, once a process: the first run finds it done. For programs that have
-    /// something else to do first.
-    pub fn begin() -> Self {
+    /// Begins to read the machine, which takes milliseconds, once a process: the first run of so many workers finds it done. For
+    /// programs that have something else to do first. Does nothing where such a run does not ask.
+    pub fn begin(workers: usize) -> Self {
+        if without_choice(workers).is_some() {
+            return ReadAhead(None);
+        }
         let name = "treeqr-topology".to_owned();
         let reading = Builder::new().name(name).spawn(|| {
             hardware::units();
@@ -142,7 +170,7 @@ impl Drop for ReadAhead {
 /// The calling thread is pinned; it may run where it could before when this is dropped.
 #[derive(Debug)]
 pub struct BoundThread {
-    freedom: hardware::Freedom,
+    freedom: affinity::Freedom,
     /// On another thread it would release the wrong one.
     here_only: PhantomData<*const ()>,
 }
@@ -153,7 +181,7 @@ impl BoundThread {
     /// nobody, since several may go on side by side. `None` where pinning does not work; then nothing has changed.
     pub fn as_first_worker() -> Option<Self> {
         let number = Platform::discover(1).unit(0)?;
-        let freedom = hardware::bind_for_now(number)?;
+        let freedom = affinity::bind_for_now(number)?;
         Some(BoundThread {
             freedom,
             here_only: PhantomData,
@@ -163,7 +191,7 @@ impl BoundThread {
 
 impl Drop for BoundThread {
     fn drop(&mut self) {
-        hardware::release(&self.freedom);
+        affinity::release(&self.freedom);
     }
 }
 
@@ -227,11 +255,14 @@ mod tests {
 
     #[test]
     fn who_was_bound_for_a_while_is_as_free_as_before() {
-        let before = hardware::units();
+        let before = affinity::usable();
         if let Some(bound) = BoundThread::as_first_worker() {
-            assert_eq!(hardware::units(), before[..1]);
+            assert_eq!(
+                affinity::usable(),
+                before.as_deref().map(|all| all[..1].to_vec())
+            );
             drop(bound);
         }
-        assert_eq!(hardware::units(), before);
+        assert_eq!(affinity::usable(), before);
     }
 }

@@ -89,7 +89,7 @@ fn solve_in<T: FactorScalar, X: Scalar>(path: &Path, args: &SolveArgs) -> Result
     let bar = Bar::new();
     bar.phase("loading the factors");
     let begin = Instant::now();
-    let _machine = ReadAhead::begin();
+    let _machine = ReadAhead::begin(options.run.threads);
     let factors = load_factors::<T>(path)?;
     let load = begin.elapsed();
     bar.phase("reading");

@@ -91,7 +91,7 @@ pub fn solve_in<N: Numbers>(args: &SolveArgs) -> Result<Outcome, Failure> {
     let (weights, weights_source) = weights.unzip();
     let (read, read_at) = (begin.elapsed(), Instant::now());
     // Reading keeps all processors busy, an analysis does not.
-    let _machine = ReadAhead::begin();
+    let _machine = ReadAhead::begin(factor.run.threads);
 
     let about = |e: Error| Failure::from(e).about(&problem.source);
     let terms = Terms {
