@@ -48,8 +48,6 @@ pub(super) const WORKERS: f64 = 2.0;
 /// A dissection is waited for where the factorization that minimum degree leads to would take so many times as long: less than once,
 /// since estimates of small fronts' time are low, and the dissection is under way.
 const WORTH_ONE: f64 = 0.6;
-/// Where the factorization would take so many times as long as METIS by minimum degree, METIS is tried too, each of its cuts the best of several.
-const WORTH_METIS: f64 = 100.0;
 /// A dissection that takes so long is tried alone, on the graph of many rows on few columns that is no mesh, where the columns as they come lead to a factorization that is so
 /// many times as long: what fills in there fills in much, and minimum degree takes long to find it. That is if no compressing brings the graph to this part, and the rows of R
 /// that COLAMD has made last, when it pauses, reach more than this part of the columns that are left: on what lies in space they reach a twentieth to a third of that.
@@ -77,8 +75,8 @@ pub(super) struct Costs {
     entries: f64,
     /// A nested dissection.
     dissection_ns: f64,
-    /// METIS, on the whole graph.
-    metis_ns: f64,
+    /// One of the graph as it is, not compressed.
+    whole_ns: f64,
     amd_ns: f64,
     /// The graph is dense; or small, with many rows a column.
     pub is_dense: bool,
@@ -88,9 +86,9 @@ pub(super) struct Costs {
 /// What is tried beside a dissection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Beside {
-    /// Minimum degree, and METIS when that says that it is worth it.
-    Both,
-    /// Nothing, unless the factorization that the dissection leads to takes long: then both.
+    /// Minimum degree.
+    Degree,
+    /// Nothing, unless the factorization that the dissection leads to takes long: then minimum degree.
     Later,
     Nothing,
 }
@@ -109,7 +107,7 @@ impl Costs {
             columns,
             entries,
             dissection_ns: NS_PER_VERTEX * vertices as f64 + pair * pairs,
-            metis_ns: NS_PER_VERTEX * columns + NS_PER_PAIR * pairs,
+            whole_ns: NS_PER_VERTEX * columns + NS_PER_PAIR * pairs,
             amd_ns: AMD_NS_PER_COLUMN * columns + AMD_NS_PER_PAIR * pairs + AMD_NS_PER_EDGE * edges,
             is_dense: pairs > DENSE_GRAPH * entries,
             is_tall: edges < SMALL_GRAPH * entries && tall > TALL,
@@ -133,13 +131,13 @@ impl Costs {
         (begun, entries as u64)
     }
 
-    /// How many times as long as a dissection the factorization would take, and as METIS.
+    /// How many times as long as a dissection the factorization would take, and as one of the whole graph.
     fn times_dissection(&self, outline: &Outline) -> f64 {
         factorize_ns(outline) / self.dissection_ns
     }
 
-    pub fn times_metis(&self, outline: &Outline) -> f64 {
-        factorize_ns(outline) / self.metis_ns
+    fn times_whole(&self, outline: &Outline) -> f64 {
+        factorize_ns(outline) / self.whole_ns
     }
 
     /// Whether a factorization is so short that no dissection is worth it.
@@ -172,12 +170,6 @@ impl Costs {
         natural.nnz_r() as f64 <= NO_FILL * self.entries && factorize_ns(natural) < self.amd_ns
     }
 
-    /// Whether METIS is to be tried, when minimum degree has led to a factorization so many times as long. Not on meshes, where all are
-    /// alike, nor on the graph of many rows on few columns: what minimum degree leads to there may be 30 times as much as the others do.
-    pub fn is_worth_metis(&self, times: f64, graph: &ColumnGraph<'_>) -> bool {
-        !self.is_tall && times > WORTH_METIS && !is_mesh(graph)
-    }
-
     /// Whether the graph lies in space, and COLAMD is not nearly done.
     fn is_for_dissection(&self, paused: &Elimination<'_>) -> bool {
         let has_least = !self.has_hardly_begun(paused) || self.compresses();
@@ -194,7 +186,7 @@ impl Costs {
     }
 
     fn compresses(&self) -> bool {
-        self.dissection_ns <= AS_IT_IS * self.metis_ns
+        self.dissection_ns <= AS_IT_IS * self.whole_ns
     }
 
     /// What is tried beside a dissection, by what the columns as they come lead to, and by COLAMD as far as it has come.
@@ -211,21 +203,21 @@ impl Costs {
             return if is_in_rows {
                 Beside::Nothing
             } else {
-                Beside::Both
+                Beside::Degree
             };
         }
-        if self.metis_ns < LONG_NS {
-            return Beside::Both;
+        if self.whole_ns < LONG_NS {
+            return Beside::Degree;
         }
-        let times = self.times_metis(natural);
+        let times = self.times_whole(natural);
         let least = if is_mesh { SURELY_ON_MESHES } else { SURELY };
-        let fills_in = times > least && !self.is_worth_metis(times, graph) && !self.compresses();
+        let fills_in = times > least && !self.compresses();
         match paused {
             _ if self.is_tall && !is_mesh && fills_in && width >= NARROW => Beside::Nothing,
-            _ if self.is_tall => Beside::Both,
+            _ if self.is_tall => Beside::Degree,
             Some(paused) if fills_in && paused.reach() > REACH => Beside::Nothing,
             Some(paused) if self.is_for_dissection(paused) => Beside::Later,
-            _ => Beside::Both,
+            _ => Beside::Degree,
         }
     }
 }

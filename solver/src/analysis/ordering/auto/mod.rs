@@ -4,7 +4,7 @@
 //! Minimum degree is cheap and often enough. COLAMD comes first, beside the making of the graph of W22' W22; AMD after it where the factorization
 //! that COLAMD leads to would take longer than AMD by far, and in its place where COLAMD has much to look at. Nested dissection takes longer than both. It begins when they are
 //! done and the factorization would take longer still, or when COLAMD has had a head start: then it is given up if it turns out that minimum degree is enough, so that
-//! with one thread it does not begin. METIS follows minimum degree where that leads to a factorization that would take a hundred times as long. Where COLAMD's first part, or the columns as they come, leave no doubt that
+//! with one thread it does not begin. Where COLAMD's first part, or the columns as they come, leave no doubt that
 //! a dissection is best, minimum degree is not waited for. Where the graph lies in space a dissection runs alone, and the others follow if it leads to a long factorization, or more
 //! dissections in the place of COLAMD that has hardly begun. Which of them count follows from their results alone, whatever was ready first.
 //!

@@ -3,7 +3,7 @@
 use super::super::dissection::{self, Manner};
 use super::super::graph::{self, ColumnGraph};
 use super::super::groups::Groups;
-use super::super::{NATURAL, OrderingInput, TWISTED, amd, colamd, metis, natural};
+use super::super::{NATURAL, OrderingInput, TWISTED, amd, colamd, natural};
 use super::costs::{self, Beside, Costs};
 use super::{Candidate, DISSECTION};
 use crate::analysis::structure::Outline;
@@ -117,13 +117,6 @@ impl<'a, O: Fn(&[u32]) -> Outline<'a> + Sync> Field<'a, O> {
         self.by_colamd(&order.expect("nobody gives it up"))
     }
 
-    /// By METIS with several separators to choose from. It refuses what does not fit its indices: then there is a candidate less.
-    fn by_metis_of_several(&self, graph: &ColumnGraph<'_>) -> Option<Candidate<'a>> {
-        let order = metis::best_of(graph).ok()?;
-        let told = "METIS, the best of four cuts each time";
-        Some(self.candidate("metis4", told, &order))
-    }
-
     /// By nested dissection, unless it is given up; each attempt has other cuts.
     fn by_dissection(
         &self,
@@ -210,7 +203,7 @@ impl<'a, O: Fn(&[u32]) -> Outline<'a> + Sync> Field<'a, O> {
         let graph = ColumnGraph::new(Cow::Borrowed(&self.groups), graph);
         let is_short = known.iter().any(|c| costs.is_enough(&c.outline));
         let beside = match is_short {
-            true => Beside::Both,
+            true => Beside::Degree,
             false => costs.beside(&graph, &known[0].outline, paused.as_ref()),
         };
         let mut dissected = None;
@@ -238,7 +231,7 @@ impl<'a, O: Fn(&[u32]) -> Outline<'a> + Sync> Field<'a, O> {
         self.with_dissections(&graph, known, dissected, by_degree)
     }
 
-    /// The candidates by minimum degree, those that are known and another one, then METIS if they say that it is worth it; and by dissections, at the same time.
+    /// The candidates by minimum degree, those that are known and another one; and by dissections, at the same time.
     fn with_dissections(
         &self,
         graph: &ColumnGraph<'_>,
@@ -253,10 +246,6 @@ impl<'a, O: Fn(&[u32]) -> Outline<'a> + Sync> Field<'a, O> {
                 if known.iter().any(|c| self.costs.is_enough(&c.outline)) {
                     given_up.store(true, Ordering::Relaxed);
                 }
-                let times = self.least_times_metis(&known);
-                if self.costs.is_worth_metis(times, graph) {
-                    known.extend(self.by_metis_of_several(graph));
-                }
                 Ok(known)
             },
             || self.by_dissections(graph, dissected, given_up),
@@ -268,16 +257,5 @@ impl<'a, O: Fn(&[u32]) -> Outline<'a> + Sync> Field<'a, O> {
         let mut all = dissections;
         all.extend(others);
         Ok(all)
-    }
-
-    /// By the best of them. That the columns as they come take long says nothing of other orders: none where they are all.
-    fn least_times_metis(&self, candidates: &[Candidate]) -> f64 {
-        if candidates.iter().all(|c| c.name == NATURAL) {
-            return 0.0;
-        }
-        let times = candidates
-            .iter()
-            .map(|c| self.costs.times_metis(&c.outline));
-        times.fold(f64::INFINITY, f64::min)
     }
 }
