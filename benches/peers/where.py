@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+"""Where the time of treeqr goes on the lines of a run of peers.py, beside two bounds: a table of docs/performance.md.
+
+    python3 benches/peers/where.py target/peers/peers.json --treeqr target/release/treeqr
+
+Runs `treeqr solve --json` several times on each matrix that the run has left in its folder, and `analyse --json` once; lines with the
+least ratio of the factorization come first. Parts are of the medians; what follows a first pass that lacks rank is in "idle, runtime".
+"""
+
+import argparse
+import json
+import statistics
+import subprocess
+from pathlib import Path
+
+KERNELS = {"geqrt", "gemqrt", "tpqrt", "tpmqrt"}
+SUBTREES = {"do_subtree"}
+STEPS = ["read", "analyse", "factorize", "solve"]
+# Of a run that is longer, seconds, one is enough.
+LONG = 3.0
+
+
+def said(treeqr, command, matrix):
+    done = subprocess.run([treeqr, command, matrix, "--json"], capture_output=True, text=True, check=True)
+    return json.loads(done.stdout)
+
+
+def parts_of(run):
+    """Parts of the whole by step, and of the workers' time in the factorization by kind of task."""
+    whole = sum(run["times_s"][step] for step in STEPS)
+    steps = [run["times_s"][step] / whole for step in STEPS]
+    space = run["threads"] * run["times_s"]["factorize"]
+
+    def time_in(names):
+        return sum(c["time_s"] for c in run["codelets"] if c["name"] in names) / space
+
+    others = {c["name"] for c in run["codelets"]} - KERNELS - SUBTREES
+    tasks = [time_in(KERNELS), time_in(SUBTREES), time_in(others)]
+    return steps + tasks + [max(0.0, 1 - sum(tasks))]
+
+
+def line(treeqr, name, matrix, reps, peak):
+    runs = [said(treeqr, "solve", matrix)]
+    if runs[0]["times_s"]["total"] <= LONG:
+        runs += [said(treeqr, "solve", matrix) for _ in range(reps - 1)]
+    parts = [statistics.median(values) for values in zip(*map(parts_of, runs))]
+    factorize = statistics.median(run["times_s"]["factorize"] for run in runs)
+    path = said(treeqr, "analyse", matrix)["critical_path_flops"]
+    area = runs[0]["flops"] / peak["all"] / 1e9
+    bounds = [f"{area:.4f} s of {factorize:.4f}", f"{path / peak['one'] / 1e9:.4f} s"]
+    return f"| {name} | " + " | ".join([f"{100 * part:.0f} %" for part in parts] + bounds) + " |"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("run", type=Path, help="what peers.py has written with --out")
+    parser.add_argument("--treeqr", default="target/release/treeqr")
+    parser.add_argument("--folder", type=Path, default=Path("target/peers/matrices"), help="of the matrices")
+    parser.add_argument("--matrices", help="these alone, with commas between them")
+    parser.add_argument("--reps", type=int, default=5)
+    args = parser.parse_args()
+    run = json.loads(args.run.read_text())
+    peak = run["peaks"]["peak_gflops"]
+    asked = args.matrices.split(",") if args.matrices else None
+    ratios = {m["name"]: m["summary"]["best"]["any"]["factorize_s"]["ratio"] for m in run["matrices"]}
+    names = sorted((n for n in ratios if asked is None or n in asked), key=lambda n: ratios[n] or 0)
+    print(f"Of medians; area bound at {peak['all']:.0f} GFlop/s, critical path at {peak['one']:.0f}.\n")
+    print("| matrix | read | analyse | factorize | solve | tile kernels | subtrees | assembly | idle, runtime | area bound | critical path |")
+    print("| --- |" + " ---: |" * 10)
+    for name in names:
+        print(line(args.treeqr, name, str(args.folder / f"{name}.mtx"), args.reps, peak), flush=True)
+
+
+if __name__ == "__main__":
+    main()
