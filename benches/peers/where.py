@@ -20,6 +20,10 @@ STEPS = ["read", "analyse", "factorize", "solve"]
 LONG = 3.0
 
 
+def ms(seconds):
+    return f"{1e3 * seconds:.1f}" if seconds < 0.1 else f"{1e3 * seconds:.0f}"
+
+
 def said(treeqr, command, matrix):
     done = subprocess.run([treeqr, command, matrix, "--json"], capture_output=True, text=True, check=True)
     return json.loads(done.stdout)
@@ -47,7 +51,7 @@ def line(treeqr, name, matrix, reps, peak):
     factorize = statistics.median(run["times_s"]["factorize"] for run in runs)
     path = said(treeqr, "analyse", matrix)["critical_path_flops"]
     area = runs[0]["flops"] / peak["all"] / 1e9
-    bounds = [f"{area:.4f} s of {factorize:.4f}", f"{path / peak['one'] / 1e9:.4f} s"]
+    bounds = [f"{ms(area)} of {ms(factorize)}", ms(path / peak["one"] / 1e9)]
     return f"| {name} | " + " | ".join([f"{100 * part:.0f} %" for part in parts] + bounds) + " |"
 
 
@@ -65,7 +69,7 @@ def main():
     ratios = {m["name"]: m["summary"]["best"]["any"]["factorize_s"]["ratio"] for m in run["matrices"]}
     names = sorted((n for n in ratios if asked is None or n in asked), key=lambda n: ratios[n] or 0)
     print(f"Of medians; area bound at {peak['all']:.0f} GFlop/s, critical path at {peak['one']:.0f}.\n")
-    print("| matrix | read | analyse | factorize | solve | tile kernels | subtrees | assembly | idle, runtime | area bound | critical path |")
+    print("| matrix | read | analyse | factorize | solve | tile kernels | subtrees | assembly | idle, runtime | area bound, ms | critical path, ms |")
     print("| --- |" + " ---: |" * 10)
     for name in names:
         print(line(args.treeqr, name, str(args.folder / f"{name}.mtx"), args.reps, peak), flush=True)
