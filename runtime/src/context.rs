@@ -7,7 +7,8 @@ use crate::codelet::TaskFailure;
 use crate::engine::share::Company;
 use crate::spec::{Access, Handle, TaskId, TaskSpec, WorkerId};
 use crate::store::{
-    Change, Fill, MemoryNode, OutOfMemory, ReadBuffer, ScatterBuffer, SharedStore, WriteBuffer,
+    Change, Fill, MemoryNode, OutOfMemory, ReadBuffer, ScatterBuffer, SharedStore, WorkingMemory,
+    WriteBuffer,
 };
 use bytemuck::Pod;
 use std::any::Any;
@@ -192,13 +193,35 @@ impl<'t> TaskContext<'t> {
     /// # Panics
     /// As [`Self::allocate`].
     pub fn allocate_for_overwrite(&self, handle: Handle, bytes: usize) -> Result<(), OutOfMemory> {
-        let poisons = self.changes.borrow().poisons();
-        let fill = if poisons {
-            Fill::Poison
-        } else {
-            Fill::Anything
+        self.allocate_filled(handle, bytes, self.unless_poisoned(Fill::Anything))
+    }
+
+    /// Memory of `len` elements to work in until it is dropped, here or in a later task of this worker: in no account and no peak. It holds
+    /// anything, or NaN with [`Faults::poison`](crate::Faults::poison). For what is too large for each worker to keep; it comes from where buffers do,
+    /// and goes there.
+    ///
+    /// # Errors
+    /// If there is no memory; `?` makes it the failure of the task.
+    ///
+    /// # Panics
+    /// If the task runs on a device.
+    pub fn working_memory<T: Pod>(&self, len: usize) -> Result<WorkingMemory<T>, OutOfMemory> {
+        assert!(self.memory() == MemoryNode::HOST, "on the host only");
+        let bytes = len.saturating_mul(size_of::<T>());
+        let memory = match self.changes.borrow().refuses() {
+            true => None,
+            false => self
+                .store
+                .working_memory(len, self.unless_poisoned(Fill::Parts)),
         };
-        self.allocate_filled(handle, bytes, fill)
+        memory.ok_or(OutOfMemory { bytes })
+    }
+
+    fn unless_poisoned(&self, fill: Fill) -> Fill {
+        match self.changes.borrow().poisons() {
+            true => Fill::Poison,
+            false => fill,
+        }
     }
 
     fn allocate_filled(&self, handle: Handle, bytes: usize, fill: Fill) -> Result<(), OutOfMemory> {

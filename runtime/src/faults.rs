@@ -14,10 +14,11 @@ pub struct Faults {
     /// This worker takes so many times as long for each task, by waiting when it is done: a core that is slow. No results
     /// depend on it.
     pub slow_worker: Option<(usize, u32)>,
-    /// This allocation of a buffer by a task fails, counted from 0 as they happen, over all workers.
+    /// This allocation by a task fails, of a buffer or of working memory, counted from 0 as they happen, over all workers.
     pub fail_allocation: Option<u64>,
-    /// What a task takes with [`TaskContext::allocate_for_overwrite`](crate::TaskContext::allocate_for_overwrite) is filled with bytes
-    /// 0xFF first, NaN in every format. No result depends on it, unless a task does not write all of such a buffer.
+    /// What a task takes with [`TaskContext::allocate_for_overwrite`](crate::TaskContext::allocate_for_overwrite) or
+    /// [`working_memory`](crate::TaskContext::working_memory) is filled with bytes 0xFF first, NaN in every format. No result depends on it,
+    /// unless a task reads of it what it has not written.
     pub poison: bool,
 }
 

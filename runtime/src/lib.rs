@@ -115,7 +115,7 @@ pub use smallvec::{SmallVec, smallvec};
 pub use spec::{Access, Accesses, CodeletId, Handle, TaskId, TaskSpec, WorkerId};
 pub use store::{
     ALIGNMENT, Allocations, DataStore, MemoryNode, OutOfMemory, ReadBuffer, ScatterBuffer,
-    WriteBuffer,
+    WorkingMemory, WriteBuffer,
 };
 pub use task::{ReadyTask, Task};
 pub use throttle::Limit;

@@ -205,6 +205,56 @@ fn a_task_that_does_not_write_what_it_promised_is_found_out() {
 }
 
 #[test]
+fn working_memory_is_in_no_account_and_its_pages_serve_buffers() {
+    const LARGE: usize = 1 << 20;
+    let mut store = DataStore::new(2);
+    let stats = one_task(&mut store, &[(A, Access::Write), (B, Access::Write)], |c| {
+        let mut work = c.working_memory::<u64>(LARGE / 8)?;
+        assert_eq!(work.len(), LARGE / 8);
+        work.fill(3);
+        c.allocate(A, LARGE)?;
+        c.write::<u64>(0).fill(4);
+        assert!(work.iter().all(|&x| x == 3));
+        drop(work);
+        // In the pages that it had, cleared.
+        c.allocate(B, LARGE)?;
+        assert!(c.write::<u64>(1).iter().all(|&x| x == 0));
+        let small = c.working_memory::<f32>(5)?;
+        assert_eq!(small.len(), 5);
+        Ok(())
+    });
+    let stats = stats.unwrap();
+    assert_eq!(stats.peak_bytes, 2 * LARGE as u64);
+    let taken = stats.allocations;
+    assert_eq!((taken.fresh, taken.recycled), (3, 1));
+    assert_eq!(store.bytes(), 2 * LARGE as u64);
+    store.free(A);
+    store.free(B);
+    store.release_pool();
+    assert_eq!((store.bytes(), store.pooled_bytes()), (0, 0));
+
+    let config = Config {
+        faults: Faults {
+            poison: true,
+            fail_allocation: Some(1),
+            ..Faults::default()
+        },
+        ..Config::default()
+    };
+    let app = Do(|context: &TaskContext<'_>| {
+        let work = context.working_memory::<f64>(LARGE)?;
+        assert!(work.iter().all(|x| x.is_nan()));
+        context.working_memory::<f64>(1)?;
+        unreachable!("it fails");
+    });
+    let run = run_sequential(&config, &app, &mut store, &(), |s| {
+        s.submit(TaskSpec::new(CodeletId(0), 0))
+    });
+    let failed = run.map(|_| ()).unwrap_err().to_string();
+    assert!(failed.contains("asked for 8 bytes"), "{failed}");
+}
+
+#[test]
 fn what_was_not_declared_is_refused() {
     type Body = fn(&TaskContext<'_>);
     let cases: [(Access, Body, &str); 11] = [

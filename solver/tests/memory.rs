@@ -12,11 +12,48 @@ mod sizes;
 use common::*;
 use std::sync::Arc;
 use treeqr_matrices::{Csc, Pattern, c32, c64, gallery};
-use treeqr_runtime::{Config, Faults};
+use treeqr_runtime::{Config, Faults, RunError};
 use treeqr_solver::{
     AnalyseError, Deficient, DenseRows, FactorOptions, FactorScalar, Factors, FactorsFileError,
     MemoryLimit, Options, RunShape, SolveError, analyse, factorize, scalar_of_factors,
 };
+
+/// Fronts that are too large for a worker to keep the memory for, in memory full of NaN: they read nothing that they have not written.
+#[test]
+fn large_fronts_do_not_read_what_was_in_their_memory() {
+    fn bits<T: FactorScalar>(a: &Csc<T>, b: &[T], options: &FactorOptions) -> Vec<T> {
+        let symbolic = Arc::new(analyse(a.pattern(), &Options::default()).expect("analysis"));
+        let shape = RunShape::of::<T>(1, options.keep_q);
+        let front = a.nrows() * a.ncols() * size_of::<T>();
+        let scratch = symbolic.predict(shape).scratch_bytes;
+        assert!(front > 1 << 20 && scratch > front, "{scratch}");
+        let done = factorize(&symbolic, a, b, 1, options, &()).expect("finite");
+        let mut all = done.factors.solution().expect("x");
+        all.extend(done.factors.trapezoid().expect("R").values());
+        all
+    }
+    for (m, n) in [(1600, 50), (1200, 60)] {
+        let a: Csc<c64> = random(7, m, n, 40 * m);
+        let b: Vec<c64> = vector(8, m);
+        for keep_q in [false, true] {
+            let mut options = run_options(2, keep_q);
+            let expected = bits(&a, &b, &options);
+            options.run.faults.poison = true;
+            assert!(bits(&a, &b, &options) == expected, "{m} x {n}");
+            let last = (0..).find(|&k| {
+                let faults = &mut options.run.faults;
+                faults.fail_allocation = Some(k);
+                let symbolic = analyse(a.pattern(), &Options::default()).expect("analysis");
+                match factorize(&Arc::new(symbolic), &a, &b, 1, &options, &()) {
+                    Err(SolveError::Run(RunError::OutOfMemory { .. })) => false,
+                    Err(other) => panic!("{other}"),
+                    Ok(_) => true,
+                }
+            });
+            assert!(last >= Some(2), "{last:?}");
+        }
+    }
+}
 
 #[test]
 fn limits_are_kept_on_trees_of_all_shapes() {

@@ -17,8 +17,8 @@
 //!
 //! # Memory that is freed
 //! What a task frees goes to a pool (`pool.rs`), a large block to the chunk of memory that it came from (`chunks.rs`), and serves
-//! later buffers of the run. Such bytes are in no account: buffers, pool and the unused part of chunks together are kept within
-//! what the buffers alone took at most, or within [`DataStore::keep_up_to`] where that is more, and all goes back to the system
+//! later buffers of the run. Such bytes are in no account: buffers, what tasks work in (`working.rs`), pool and the unused part of chunks
+//! together are kept within what the first two took at most, or within [`DataStore::keep_up_to`] where that is more, and all goes back to the system
 //! before a buffer is refused. Chunks keep up to a 256th beside that, where giving it back costs too much.
 
 mod account;
@@ -30,10 +30,12 @@ mod huge;
 mod pages;
 mod pool;
 mod shared;
+mod working;
 
 pub use block::ALIGNMENT;
 pub use buffers::{ReadBuffer, ScatterBuffer, WriteBuffer};
 pub use pool::Allocations;
+pub use working::WorkingMemory;
 
 pub(crate) use account::Change;
 pub(crate) use block::Pinning;
@@ -74,6 +76,8 @@ pub struct DataStore {
     devices: Vec<Vec<Slot>>,
     /// By memory node.
     accounts: Vec<Account>,
+    /// On the host: buffers, and what tasks work in.
+    in_use: Arc<Account>,
     /// What tasks have freed on the host.
     pool: Pool,
     /// What large buffers on the host, those of modelled devices too, are parts of.
@@ -89,6 +93,8 @@ pub(crate) enum Fill {
     Zeros { written_from: usize },
     /// Anything: whoever takes it writes all of it.
     Anything,
+    /// Anything: whoever takes it writes parts of it, and reads no others.
+    Parts,
     /// Bytes 0xFF, which are NaN in every format: a test of who said `Anything`.
     Poison,
 }
@@ -145,6 +151,7 @@ impl DataStore {
             slots: Vec::new(),
             devices: Vec::new(),
             accounts: vec![Account::default()],
+            in_use: Arc::default(),
             pool: Pool::default(),
             chunks: Arc::default(),
             keep_up_to: 0,
@@ -178,6 +185,7 @@ impl DataStore {
         let block = block.ok_or(OutOfMemory { bytes })?;
         let memory = MemoryNode::HOST;
         self.accounts[memory.0 as usize].add(bytes);
+        self.in_use.add(bytes);
         *self.slot_mut(handle) = Some(Replica { memory, block });
         self.slots[handle.0 as usize].set_len(Some(bytes));
         Ok(())
@@ -187,6 +195,7 @@ impl DataStore {
     pub fn free(&mut self, handle: Handle) {
         if let Some(replica) = self.slot_mut(handle).take() {
             self.accounts[replica.memory.0 as usize].remove(replica.block.len());
+            self.in_use.remove(replica.block.len());
             self.slots[handle.0 as usize].set_len(None);
         }
     }
@@ -278,6 +287,7 @@ impl DataStore {
             if let Some(Replica { memory, block }) = slot.replica.get_mut().take() {
                 slot.set_len(None);
                 self.accounts[memory.0 as usize].remove(block.len());
+                self.in_use.remove(block.len());
                 if !block.is_large() {
                     self.pool.give(h, block);
                 }
@@ -296,6 +306,7 @@ impl DataStore {
     /// Lets the peak start again from what lies there now.
     pub fn reset_peak(&mut self) {
         self.accounts.iter().for_each(Account::reset_peak);
+        self.in_use.reset_peak();
     }
 
     /// Lends the store to a run with `devices` memory nodes beside the host; the peak starts again.

@@ -10,7 +10,7 @@ use super::claim::Mode;
 use super::pool;
 use super::{
     ANYTHING, Allocations, DataStore, Fill, MemoryNode, OutOfMemory, ReadBuffer, Replica,
-    ScatterBuffer, Slot, WRITTEN, WriteBuffer, ZEROS,
+    ScatterBuffer, Slot, WRITTEN, WorkingMemory, WriteBuffer, ZEROS,
 };
 use crate::spec::Handle;
 use crate::sync::Ordering;
@@ -167,16 +167,20 @@ impl<'s> SharedStore<'s> {
         let block = self.block(bytes, fill).ok_or(OutOfMemory { bytes })?;
         let memory = self.memory;
         self.replace(handle, Some(Replica { memory, block }));
+        let after_bytes = self.store.accounts[memory.0 as usize].add(bytes);
+        if memory == MemoryNode::HOST {
+            self.store.in_use.add(bytes);
+        }
         let content = match fill {
             Fill::Zeros { .. } => ZEROS,
-            Fill::Anything | Fill::Poison => ANYTHING,
+            Fill::Anything | Fill::Parts | Fill::Poison => ANYTHING,
         };
         let slot = &self.slots[handle.0 as usize];
         slot.content.store(content, Ordering::Release);
         change(Change {
             memory,
             delta_bytes: bytes as i64,
-            after_bytes: self.store.accounts[memory.0 as usize].add(bytes),
+            after_bytes,
         });
         Ok(())
     }
@@ -187,7 +191,7 @@ impl<'s> SharedStore<'s> {
             let bytes = block.len();
             let after_bytes = self.store.accounts[memory.0 as usize].remove(bytes);
             match memory {
-                MemoryNode::HOST => self.keep(block, after_bytes),
+                MemoryNode::HOST => self.keep(block),
                 _ => drop(block),
             }
             change(Change {
@@ -198,9 +202,20 @@ impl<'s> SharedStore<'s> {
         }
     }
 
-    /// Keeps a block for later buffers as long as what is kept is within bounds; the buffers have `now` bytes.
-    fn keep(&self, block: Block, now: u64) {
+    /// Memory of `len` elements to work in, on the host; `None` where there is none.
+    pub(crate) fn working_memory<T: Pod>(
+        &self,
+        len: usize,
+        fill: Fill,
+    ) -> Option<WorkingMemory<T>> {
+        let block = self.block(len.checked_mul(size_of::<T>())?, fill)?;
+        Some(WorkingMemory::new(block, &self.store.in_use))
+    }
+
+    /// Keeps a block that is in use no more for later buffers, as long as what is kept is within bounds.
+    fn keep(&self, block: Block) {
         let store = self.store;
+        let now = store.in_use.remove(block.len());
         let keep = self.most(now) - now;
         let pool_has_it = !block.is_large() || (self.pools_large() && !block.is_to_come());
         if pool_has_it && store.pool.bytes() + block.capacity() as u64 <= keep {
@@ -229,7 +244,7 @@ impl<'s> SharedStore<'s> {
         if let Some(mut block) = found.flatten() {
             match fill {
                 Fill::Zeros { .. } => block.bytes_mut().fill(0),
-                Fill::Anything => {}
+                Fill::Anything | Fill::Parts => {}
                 Fill::Poison => block.bytes_mut().fill(0xff),
             }
             return Some(block);
@@ -239,19 +254,19 @@ impl<'s> SharedStore<'s> {
             _ if !store.devices.is_empty() => bytes,
             Fill::Zeros { written_from } => written_from,
             Fill::Anything => 0,
-            Fill::Poison => bytes,
+            Fill::Parts | Fill::Poison => bytes,
         };
         let capacity = match pooled {
             true => pool::capacity_for(bytes),
             false => bytes,
         };
         let take = |capacity| match fill {
-            Fill::Anything | Fill::Poison if large => {
+            Fill::Anything | Fill::Parts | Fill::Poison if large => {
                 Block::left_over(bytes, capacity, written_from, &store.chunks)
             }
             _ => Block::zeroed(bytes, capacity, written_from, &store.chunks),
         };
-        let now = self.bytes().saturating_add(bytes as u64);
+        let now = store.in_use.now().saturating_add(bytes as u64);
         let keep = self.most(now) - now;
         if !large {
             store.trim(self.worker, keep);
@@ -274,9 +289,9 @@ impl<'s> SharedStore<'s> {
         Some(block)
     }
 
-    /// What buffers and unused memory may take together, when the buffers take `now` bytes.
+    /// What memory in use and unused may take together, when that in use takes `now` bytes.
     fn most(&self, now: u64) -> u64 {
-        self.store.keep_up_to.max(self.peak_bytes()).max(now)
+        self.store.keep_up_to.max(self.store.in_use.peak()).max(now)
     }
 
     fn replace(&self, handle: Handle, replica: Option<Replica>) -> Option<Replica> {

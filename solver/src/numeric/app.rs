@@ -3,10 +3,8 @@
 use super::FactorScalar;
 use super::device::device_scratch;
 use super::limit::Gate;
-use crate::analysis::groups::Unit;
 use crate::plan::{Plan, ScratchSize, codelet};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use treeqr_runtime::{Application, Codelet, CodeletId, CpuCode, LaunchCode};
+use treeqr_runtime::{Application, Codelet, CodeletId, CpuCode, LaunchCode, WorkingMemory};
 
 /// The data of one factorization, shared by all workers.
 pub(super) struct App<'a, T: FactorScalar> {
@@ -17,8 +15,6 @@ pub(super) struct App<'a, T: FactorScalar> {
     pub rhs: &'a [T],
     /// Where memory is reserved, if it is limited.
     pub gate: Option<Gate>,
-    /// Groups that are not done.
-    groups: AtomicUsize,
     size: ScratchSize,
     codelets: [Codelet<Self>; 9],
 }
@@ -32,12 +28,32 @@ pub(super) struct Scratch<T> {
 }
 
 /// Working memory of a task.
-#[derive(Default)]
 pub(super) struct Work<T> {
-    pub front: Vec<T>,
+    /// A group's stack and its fronts: a worker's own, ...
+    pub own: Vec<T>,
+    /// ... or taken for it, and kept for groups that follow.
+    pub taken: Option<WorkingMemory<T>>,
     pub tau: Vec<T>,
-    pub stack: Vec<T>,
     pub kernel: Vec<T>,
+}
+
+impl<T> Default for Work<T> {
+    fn default() -> Self {
+        Work {
+            own: Vec::new(),
+            taken: None,
+            tau: Vec::new(),
+            kernel: Vec::new(),
+        }
+    }
+}
+
+impl<T> Scratch<T> {
+    /// Gives up what was taken for groups, before a task of a front in tiles: these need the memory.
+    #[inline]
+    pub fn after_groups(&mut self) {
+        self.work.taken = None;
+    }
 }
 
 impl<'a, T: FactorScalar> App<'a, T> {
@@ -61,31 +77,13 @@ impl<'a, T: FactorScalar> App<'a, T> {
             name: codelet::NAMES[id.0 as usize],
             cpu: Some(cpu),
         });
-        let groups = plan.sym.units.iter();
-        let groups = groups.filter(|unit| matches!(unit, Unit::Group(_)));
-        let groups = AtomicUsize::new(groups.count());
         App {
-            groups,
             plan,
             values,
             rhs,
             gate,
             size,
             codelets,
-        }
-    }
-
-    /// A group is done.
-    pub fn count_group(&self) {
-        self.groups.fetch_sub(1, Ordering::Relaxed);
-    }
-
-    /// Frees what a worker has for groups when there are none left: from then on fronts in tiles need the memory.
-    #[inline]
-    pub fn after_groups(&self, scratch: &mut Scratch<T>) {
-        if self.groups.load(Ordering::Relaxed) == 0 && scratch.work.front.capacity() > 0 {
-            let work = &mut scratch.work;
-            (work.front, work.tau, work.stack) = Default::default();
         }
     }
 
@@ -114,9 +112,9 @@ impl<T: FactorScalar> Application for App<'_, T> {
         let zeros = |len| vec![T::zero(); len];
         Scratch {
             work: Work {
-                front: zeros(self.size.front),
+                own: zeros(self.size.own),
+                taken: None,
                 tau: zeros(self.size.tau),
-                stack: zeros(self.size.stack),
                 kernel: zeros(self.size.kernel),
             },
             parts: zeros(self.size.parts),

@@ -146,7 +146,7 @@ impl<T: FactorScalar> App<'_, T> {
         task: &TaskContext<'_>,
         scratch: &mut super::app::Scratch<T>,
     ) -> Result<(), TaskFailure> {
-        self.after_groups(scratch);
+        scratch.after_groups();
         let [f, j, ..] = task.task().params;
         let f = f as usize;
         let mut buffers = self.plan.column_buffers(f, j);
@@ -232,7 +232,7 @@ impl<T: FactorScalar> App<'_, T> {
         task: &TaskContext<'_>,
         scratch: &mut super::app::Scratch<T>,
     ) -> Result<(), TaskFailure> {
-        self.after_groups(scratch);
+        scratch.after_groups();
         let [f, c, s, ..] = task.task().params;
         let (f, c) = (f as usize, c as usize);
         let source = self.plan.sources(c)[s as usize];

@@ -1,21 +1,39 @@
 //! `do_subtree`: the fronts of a group, each as one dense block, one after the other.
 //!
-//! The front is built in the worker's scratch, factorized, and packed: its rows of R (and V) to the group's factors, its
-//! contribution block to a stack, where its parent finds it. Fronts come in postorder, so the stack is one.
+//! The front is built in working memory, factorized, and packed: its rows of R (and V) to the group's factors, its contribution block to
+//! a stack, where its parent finds it. Fronts come in postorder, so the stack is one.
 
 use super::FactorScalar;
-use super::app::{App, Scratch};
+use super::app::{App, Scratch, Work};
 use super::assemble::{CbView, RowTargets, packed_start};
 use super::share;
 use crate::analysis::groups::Unit;
+use crate::plan::is_own;
 use crate::symbolic::Front;
 use treeqr_kernels::{FRONT_ALIGNMENT, MatMut, Stair, front_leading, front_qr_with};
-use treeqr_runtime::{TaskContext, TaskFailure};
+use treeqr_runtime::{TaskContext, TaskFailure, WorkingMemory};
+
+/// Working memory that is so many times what a group needs is given up for less.
+const MOST_TIMES: usize = 4;
+/// It comes in about so many sizes between two powers of two.
+const STEPS: usize = 16;
 
 impl<T: FactorScalar> App<'_, T> {
     pub fn do_subtree(
         &self,
         task: &TaskContext<'_>,
+        scratch: &mut Scratch<T>,
+    ) -> Result<(), TaskFailure> {
+        let mut work = std::mem::take(&mut scratch.work);
+        let done = self.fronts(task, &mut work, scratch);
+        scratch.work = work;
+        done
+    }
+
+    fn fronts(
+        &self,
+        task: &TaskContext<'_>,
+        work: &mut Work<T>,
         scratch: &mut Scratch<T>,
     ) -> Result<(), TaskFailure> {
         let u = task.task().params[0] as usize;
@@ -34,14 +52,19 @@ impl<T: FactorScalar> App<'_, T> {
         // Accesses of contribution blocks from outside come next, in the order in which the fronts ask for them.
         let mut next_access = 1 + usize::from(cb_bytes > 0);
         let mut top_of_stack = 0;
-        let mut work = std::mem::take(&mut scratch.work);
+        let (stack, front) = self.plan.work_of_group::<T>(u, fronts);
+        let memory = match is_own::<T>(stack + front) {
+            true => &mut work.own[..],
+            false => taken(task, &mut work.taken, stack + front)?,
+        };
+        let (stack, memory) = memory.split_at_mut(stack);
+        let skip = memory.as_ptr().align_offset(FRONT_ALIGNMENT);
         for &f in fronts {
             let f = f as usize;
             let front = self.plan.front(f);
             let (m, n) = (front.m as usize, front.n as usize);
             let ld = front_leading::<T>(m);
-            let skip = work.front.as_ptr().align_offset(FRONT_ALIGNMENT);
-            let block = &mut work.front[skip..][..ld * (n + nrhs)];
+            let block = &mut memory[skip..][..ld * (n + nrhs)];
             self.take_own_rows(f, block, ld);
             // Contribution blocks on the stack lie in the order of the children.
             let inside = |c: u32| self.plan.unit_of(c as usize) == u;
@@ -56,8 +79,7 @@ impl<T: FactorScalar> App<'_, T> {
             for &c in &front.children {
                 if inside(c) {
                     let len = self.plan.front(c as usize).cb_entries(nrhs);
-                    let view =
-                        CbView::packed(self.plan.front(c as usize), &work.stack[at..at + len]);
+                    let view = CbView::packed(self.plan.front(c as usize), &stack[at..at + len]);
                     let child = self.plan.front(c as usize);
                     let all = ((0, child.cb_rows as usize), (0, child.cb_cols() as usize));
                     self.extend_add(c as usize, all.0, all.1, nrhs > 0, &view, (m, n), block, ld);
@@ -100,13 +122,11 @@ impl<T: FactorScalar> App<'_, T> {
                 } else {
                     let start = top_of_stack;
                     top_of_stack += front.cb_entries(nrhs);
-                    &mut work.stack[start..top_of_stack]
+                    &mut stack[start..top_of_stack]
                 };
                 pack_contribution(front, block, ld, nrhs, to);
             }
         }
-        scratch.work = work;
-        self.count_group();
         Ok(())
     }
 
@@ -187,6 +207,22 @@ impl<T: FactorScalar> App<'_, T> {
             put(tau);
         }
     }
+}
+
+/// At least so many scalars: what the worker has from the group before if that is enough and not far too much, so that its pages stay
+/// together and need not come again; or else new memory, with room for a group that is a little larger.
+fn taken<'m, T: FactorScalar>(
+    task: &TaskContext<'_>,
+    memory: &'m mut Option<WorkingMemory<T>>,
+    scalars: usize,
+) -> Result<&'m mut [T], TaskFailure> {
+    let enough = scalars..=scalars.saturating_mul(MOST_TIMES);
+    if !memory.as_ref().is_some_and(|it| enough.contains(&it.len())) {
+        *memory = None;
+        let step = (scalars / STEPS).next_power_of_two();
+        *memory = Some(task.working_memory(scalars.next_multiple_of(step))?);
+    }
+    Ok(memory.as_mut().expect("just taken"))
 }
 
 /// The contribution block of a factorized front, by packed columns.

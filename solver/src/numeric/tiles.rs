@@ -116,7 +116,7 @@ impl<T: FactorScalar> App<'_, T> {
         task: &TaskContext<'_>,
         scratch: &mut Scratch<T>,
     ) -> Result<(), TaskFailure> {
-        self.after_groups(scratch);
+        scratch.after_groups();
         let at = at(task.task());
         let Head {
             height,
@@ -202,7 +202,7 @@ impl<T: FactorScalar> App<'_, T> {
         task: &TaskContext<'_>,
         scratch: &mut Scratch<T>,
     ) -> Result<(), TaskFailure> {
-        self.after_groups(scratch);
+        scratch.after_groups();
         let At {
             f,
             k,

@@ -27,7 +27,7 @@ pub use geometry::{GraphTask, TaskGeometry, TaskGraph};
 pub use predict::Prediction;
 pub(crate) use predict::{Predicted, bottom_levels, model_ns};
 pub use scratch::CODELETS;
-pub(crate) use scratch::ScratchSize;
+pub(crate) use scratch::{ScratchSize, is_own};
 use std::sync::Arc;
 use treeqr_kernels::KernelScalar;
 

@@ -1,4 +1,4 @@
-//! Working memory of a worker: enough for every task of the plan, taken once.
+//! Working memory: of a worker, enough for nearly every task of the plan and taken once; and what the others take while they run.
 
 use super::{Plan, codelet};
 use crate::analysis::groups::Unit;
@@ -9,15 +9,24 @@ use treeqr_kernels::{
 };
 use treeqr_matrices::{c32, c64};
 
+/// What a group works in is the worker's own up to so many bytes, and taken for it beyond. About what the second-level cache of a core
+/// holds: nothing is lost when more than that lies elsewhere each time.
+const OWN: usize = 1 << 20;
+
+/// Whether so many scalars for a group are the worker's own.
+pub(crate) fn is_own<T>(scalars: usize) -> bool {
+    scalars * size_of::<T>() <= OWN
+}
+
 /// Sizes in scalars.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ScratchSize {
-    /// A block front with its right-hand sides.
-    pub front: usize,
-    /// Its reflectors' factors.
+    /// A group's stack and its largest front, where they are the worker's own.
+    pub own: usize,
+    /// The most that is taken for them.
+    pub taken: usize,
+    /// The factors of a front's reflectors.
     pub tau: usize,
-    /// Contribution blocks of a group that wait for their parents.
-    pub stack: usize,
     /// What the kernels ask for.
     pub kernel: usize,
     /// For a part of a kernel's update, with which another worker helps.
@@ -26,7 +35,7 @@ pub(crate) struct ScratchSize {
 
 impl ScratchSize {
     pub fn bytes(&self, scalar_bytes: usize) -> usize {
-        (self.front + self.tau + self.stack + self.kernel + self.parts) * scalar_bytes
+        (self.own + self.taken + self.tau + self.kernel + self.parts) * scalar_bytes
     }
 }
 
@@ -59,15 +68,29 @@ impl Plan<'_> {
 
     fn group_scratch<T: KernelScalar>(&self, u: usize, fronts: &[u32], out: &mut ScratchSize) {
         let nrhs = self.shape.nrhs;
-        let mut stack = 0;
         for &f in fronts {
             let front = self.front(f as usize);
-            let (m, n) = (front.m as usize, front.n as usize);
-            let (ld, skip) = (front_leading::<T>(m), FRONT_ALIGNMENT / size_of::<T>());
-            out.front = out.front.max(ld * (n + nrhs) + skip);
+            let (ld, n) = (front_leading::<T>(front.m as usize), front.n as usize);
             out.tau = out.tau.max(front.reflectors());
             out.kernel = out.kernel.max(front_qr_scratch::<T>(ld, n, nrhs));
             out.parts = out.parts.max(front_update_scratch::<T>(ld, n, nrhs));
+        }
+        let (stack, front) = self.work_of_group::<T>(u, fronts);
+        let size = match is_own::<T>(stack + front) {
+            true => &mut out.own,
+            false => &mut out.taken,
+        };
+        *size = (*size).max(stack + front);
+    }
+
+    /// What group u works in, in scalars: the most that waits on its stack for the parents within it, and its largest front as a block
+    /// with its right-hand sides, wherever the first aligned place for it is.
+    pub fn work_of_group<T: KernelScalar>(&self, u: usize, fronts: &[u32]) -> (usize, usize) {
+        let nrhs = self.shape.nrhs;
+        let (mut stack, mut most, mut block) = (0, 0, 0);
+        for &f in fronts {
+            let front = self.front(f as usize);
+            block = block.max(front_leading::<T>(front.m as usize) * (front.n as usize + nrhs));
             for &c in &front.children {
                 if self.unit_of(c as usize) == u {
                     stack -= self.front(c as usize).cb_entries(nrhs);
@@ -75,9 +98,10 @@ impl Plan<'_> {
             }
             if f != self.unit(u).top() {
                 stack += front.cb_entries(nrhs);
-                out.stack = out.stack.max(stack);
+                most = most.max(stack);
             }
         }
+        (most, block + FRONT_ALIGNMENT / size_of::<T>())
     }
 
     /// For the updates within `geqrt` and `tpqrt`, which are those of `gemqrt` and `tpmqrt` by one inner block.
