@@ -1,23 +1,32 @@
 #!/usr/bin/env python3
-"""Where the time of treeqr goes on the lines of a run of peers.py, beside two bounds: a table of docs/performance.md.
+"""Where the time of treeqr goes on the lines of a run of peers.py, beside three bounds: a table of docs/performance.md.
 
     python3 benches/peers/where.py target/peers/peers.json --treeqr target/release/treeqr
 
 Runs `treeqr solve --json` several times on each matrix that the run has left in its folder, and `analyse --json` once; lines with the
 least ratio of the factorization come first. Parts are of the medians; what follows a first pass that lacks rank is in "idle, runtime".
+
+The bound of traffic is the time that memory takes, at the bandwidth that all threads together have here (`programs/traffic.c`), to write every
+buffer of the factorization once, and to read once A and those that are not left at the end. It binds where they do not stay in caches.
 """
 
 import argparse
+import csv
 import json
 import statistics
 import subprocess
+import tempfile
 from pathlib import Path
+
+from harness import building
 
 KERNELS = {"geqrt", "gemqrt", "tpqrt", "tpmqrt"}
 SUBTREES = {"do_subtree"}
 STEPS = ["read", "analyse", "factorize", "solve"]
 # Of a run that is longer, seconds, one is enough.
 LONG = 3.0
+# More than caches hold.
+MEGABYTES = "1000"
 
 
 def ms(seconds):
@@ -43,7 +52,25 @@ def parts_of(run):
     return steps + tasks + [max(0.0, 1 - sum(tasks))]
 
 
-def line(treeqr, name, matrix, reps, peak):
+def bandwidth(folder, threads):
+    program = building.compile_program(folder, "traffic", ["traffic.c"], ["-lpthread"])
+    told = subprocess.run([program, str(threads), MEGABYTES], capture_output=True, text=True, check=True)
+    return json.loads(told.stdout)
+
+
+def least_traffic(treeqr, matrix, run):
+    """Bytes that are written and bytes that are read at least, by the trace of one more run."""
+    with tempfile.TemporaryDirectory() as folder:
+        trace, tables = f"{folder}/trace", f"{folder}/csv"
+        for command in (["solve", matrix, "--trace", trace], ["trace", "export", trace, "--to", "csv", "-o", tables]):
+            subprocess.run([treeqr, *command], capture_output=True, text=True, check=True)
+        with open(f"{tables}/memory.csv", newline="") as table:
+            changes = [int(row["delta_bytes"]) for row in csv.DictReader(table)]
+    taken = sum(change for change in changes if change > 0)
+    return taken, max(0, taken - run["factor_bytes"]) + 12 * run["matrix"]["nnz"]
+
+
+def line(treeqr, name, matrix, reps, peak, memory):
     runs = [said(treeqr, "solve", matrix)]
     if runs[0]["times_s"]["total"] <= LONG:
         runs += [said(treeqr, "solve", matrix) for _ in range(reps - 1)]
@@ -51,7 +78,9 @@ def line(treeqr, name, matrix, reps, peak):
     factorize = statistics.median(run["times_s"]["factorize"] for run in runs)
     path = said(treeqr, "analyse", matrix)["critical_path_flops"]
     area = runs[0]["flops"] / peak["all"] / 1e9
-    bounds = [f"{ms(area)} of {ms(factorize)}", ms(path / peak["one"] / 1e9)]
+    written, read = least_traffic(treeqr, matrix, runs[0])
+    traffic = written / memory["write_gb_s"] / 1e9 + read / memory["read_gb_s"] / 1e9
+    bounds = [f"{ms(area)} of {ms(factorize)}", ms(path / peak["one"] / 1e9), ms(traffic)]
     return f"| {name} | " + " | ".join([f"{100 * part:.0f} %" for part in parts] + bounds) + " |"
 
 
@@ -68,11 +97,13 @@ def main():
     asked = args.matrices.split(",") if args.matrices else None
     ratios = {m["name"]: m["summary"]["best"]["any"]["factorize_s"]["ratio"] for m in run["matrices"]}
     names = sorted((n for n in ratios if asked is None or n in asked), key=lambda n: ratios[n] or 0)
-    print(f"Of medians; area bound at {peak['all']:.0f} GFlop/s, critical path at {peak['one']:.0f}.\n")
-    print("| matrix | read | analyse | factorize | solve | tile kernels | subtrees | assembly | idle, runtime | area bound, ms | critical path, ms |")
-    print("| --- |" + " ---: |" * 10)
+    memory = bandwidth(args.folder.parent, peak["threads"])
+    print(f"Of medians; area bound at {peak['all']:.0f} GFlop/s, critical path at {peak['one']:.0f}, ", end="")
+    print(f"traffic at {memory['write_gb_s']:.1f} GB/s of writing and {memory['read_gb_s']:.1f} of reading.\n")
+    print("| matrix | read | analyse | factorize | solve | tile kernels | subtrees | assembly | idle, runtime | area bound, ms | critical path, ms | traffic, ms |")
+    print("| --- |" + " ---: |" * 11)
     for name in names:
-        print(line(args.treeqr, name, str(args.folder / f"{name}.mtx"), args.reps, peak), flush=True)
+        print(line(args.treeqr, name, str(args.folder / f"{name}.mtx"), args.reps, peak, memory), flush=True)
 
 
 if __name__ == "__main__":
