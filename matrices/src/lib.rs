@@ -47,6 +47,7 @@
 mod convert;
 mod dense;
 pub mod gallery;
+mod norms;
 mod pattern;
 mod read;
 mod scalar;
@@ -56,6 +57,7 @@ mod triplets;
 mod write;
 
 pub use dense::Dense;
+pub use norms::{first_non_finite, largest_part, norm2};
 pub use pattern::{Pattern, SparseError};
 pub use read::{
     ReadError, ReadErrorKind, is_complex, open_unpacked, parse_dense, parse_sparse, read_dense,
@@ -63,5 +65,5 @@ pub use read::{
 };
 pub use scalar::{RealScalar, Scalar, c32, c64};
 pub use source::{LoadError, Loaded, Source, load};
-pub use sparse::{Csc, norm2};
+pub use sparse::Csc;
 pub use write::{Output, WriteError, write_dense, write_dense_to, write_sparse, write_sparse_to};

@@ -2,6 +2,7 @@
 //!
 //! Where the entries are is a [`Pattern`]; how they are sorted into columns is in `triplets.rs`.
 
+use crate::norms::{first_non_finite, norm2};
 use crate::pattern::{Pattern, SparseError};
 use crate::scalar::{RealScalar, Scalar};
 use rayon::prelude::*;
@@ -135,24 +136,8 @@ impl<T: Scalar> Csc<T> {
 
     /// The position (row, column) of the first value that is NaN or infinite, if there is one.
     pub fn first_non_finite(&self) -> Option<(usize, usize)> {
-        let p = self.values.iter().position(|v| !v.is_finite())?;
+        let p = first_non_finite(&self.values)?;
         let j = self.pattern.colptr.partition_point(|&start| start <= p) - 1;
         Some((self.pattern.rowidx[p] as usize, j))
     }
-}
-
-/// The 2-norm of a vector, scaled against overflow and underflow.
-pub fn norm2<T: Scalar>(x: &[T]) -> T::Real {
-    let largest = x
-        .iter()
-        .map(|v| v.re().abs().max(v.im().abs()))
-        .fold(T::Real::zero(), RealScalar::max);
-    if largest == T::Real::zero() || !largest.is_finite() {
-        return largest;
-    }
-    let one = T::Real::one();
-    // Dividing by a subnormal would overflow; its magnitude is lost to scaling anyway.
-    let scale = largest.max(T::Real::MIN_POSITIVE);
-    let sum: T::Real = x.iter().map(|v| v.scale(one / scale).abs2()).sum();
-    scale * sum.sqrt()
 }

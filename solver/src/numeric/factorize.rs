@@ -13,10 +13,13 @@ use crate::split::{bring_in, sparse_options};
 use crate::symbolic::Symbolic;
 use std::num::NonZeroUsize;
 use std::sync::{Arc, OnceLock};
-use treeqr_matrices::{Csc, RealScalar};
+use treeqr_matrices::{Csc, RealScalar, first_non_finite};
 use treeqr_runtime::{
     Config, DataStore, Limit, Observer, RunStats, Submitter, run, run_sequential,
 };
+
+/// So many values are looked at by two threads: a thread that has slept takes some ten microseconds to come.
+const MANY: usize = 1 << 17;
 
 /// Options of a factorization.
 #[derive(Clone, Debug, Default)]
@@ -151,11 +154,14 @@ pub(super) fn factorize_in<T: FactorScalar, O: Observer>(
         nrhs,
         options,
     } = task;
-    check_matrix(symbolic, a)?;
-    check_rhs(rhs, a.nrows(), nrhs)?;
     let preparing = tracing::info_span!("prepare").entered();
-    let values_hash = hash_of_values(a);
-    let (scaled, exponent) = ordinary(a);
+    let look = || (check_matrix(symbolic, a), ordinary(a));
+    let ((checked, (scaled, exponent)), values_hash) = match a.nnz() {
+        MANY.. => rayon::join(look, || hash_of_values(a)),
+        _ => (look(), hash_of_values(a)),
+    };
+    checked?;
+    check_rhs(rhs, a.nrows(), nrhs)?;
     let (rhs, rhs_exponents) = ordinary_columns(rhs, a.nrows());
     let (a, rhs) = (scaled.as_ref(), rhs.as_ref());
     check_norms(symbolic, a, exponent)?;
@@ -361,7 +367,7 @@ pub fn check_rhs<T: FactorScalar>(rhs: &[T], nrows: usize, nrhs: usize) -> Resul
             nrows,
         });
     }
-    match rhs.iter().position(|v| !v.is_finite()) {
+    match first_non_finite(rhs) {
         Some(p) => Err(SolveError::RhsNotFinite {
             row: p % nrows + 1,
             col: p / nrows + 1,

@@ -6,7 +6,7 @@
 //! what the format can't hold.
 
 use std::borrow::Cow;
-use treeqr_matrices::{Csc, RealScalar, Scalar};
+use treeqr_matrices::{Csc, RealScalar, Scalar, largest_part};
 
 /// The power of two of the largest entry: in double precision where that is beyond the powers +-1/6 of the format's largest, 2^170; in
 /// single precision, which has few powers, always. Zero for what is of ordinary size, all zero, or not finite.
@@ -19,12 +19,8 @@ pub(crate) fn exponent<T: Scalar>(values: &[T]) -> i32 {
 
 /// The same of several slices together.
 pub(crate) fn exponent_of<T: Scalar>(parts: &[&[T]]) -> i32 {
-    let largest = parts
-        .iter()
-        .copied()
-        .flatten()
-        .map(|v| v.re().abs().max(v.im().abs()).to_f64())
-        .fold(0.0, f64::max);
+    let largest = parts.iter().map(|part| largest_part(part).to_f64());
+    let largest = largest.fold(0.0, f64::max);
     if largest == 0.0 || !largest.is_finite() {
         return 0;
     }

@@ -5,7 +5,7 @@
 use crate::error::SolveError;
 use crate::numeric::FactorScalar;
 use crate::numeric::magnitude::{floor_log2, shift};
-use treeqr_matrices::{Csc, RealScalar};
+use treeqr_matrices::{Csc, RealScalar, largest_part};
 
 /// The largest norm of a column of W, the matrix that is factorized (its columns are the rows of A when A is wide).
 pub(crate) fn largest_column<T: FactorScalar>(a: &Csc<T>, transposed: bool) -> f64 {
@@ -34,11 +34,7 @@ pub(super) fn is_singular<T: FactorScalar>(largest_column: f64, inverse: f64) ->
 
 fn max_row_norm<T: FactorScalar>(a: &Csc<T>) -> f64 {
     // Scaled by the power of two of the largest entry, so that no square overflows or vanishes.
-    let largest = a
-        .values()
-        .iter()
-        .map(|v| v.abs().to_f64())
-        .fold(0.0, f64::max);
+    let largest = largest_part(a.values()).to_f64();
     if largest == 0.0 {
         return 0.0;
     }
@@ -49,7 +45,7 @@ fn max_row_norm<T: FactorScalar>(a: &Csc<T>) -> f64 {
         let scaled = v.abs().to_f64() * by;
         squares[i as usize] += scaled * scaled;
     }
-    shift(squares.into_iter().fold(0.0, f64::max).sqrt(), power)
+    shift(largest_part(&squares).sqrt(), power)
 }
 
 /// Whether a matrix of this condition costs a solution no more than a quarter of the digits.
