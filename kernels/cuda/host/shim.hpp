@@ -4,6 +4,8 @@
 // the block or of a warp) gives the processor to the next fiber until all have arrived; shuffles exchange through memory between
 // two barriers. All fibers must reach the same barriers, as on a device. Not for more than one host thread at a time.
 #pragma once
+// Some compilers have it on by themselves; its longjmp takes a jump from one fiber's stack to another's for an error.
+#undef _FORTIFY_SOURCE
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
