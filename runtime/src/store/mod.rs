@@ -160,6 +160,17 @@ impl DataStore {
         store
     }
 
+    /// A store with handles of its own for what is made of the buffers of this one: large buffers take what lies here unused before they take
+    /// more from the system. It may keep as much as this one may keep beside its buffers; [`Self::release_pool`] of either gives back what both leave.
+    pub fn beside(&self, handles: usize) -> DataStore {
+        let most = self.keep_up_to.max(self.in_use.peak());
+        DataStore {
+            chunks: self.chunks.clone(),
+            keep_up_to: most.saturating_sub(self.in_use.now()),
+            ..DataStore::new(handles)
+        }
+    }
+
     /// Adds handles until there are `handles`; never removes one.
     pub fn grow(&mut self, handles: usize) {
         let handles = handles.max(self.slots.len());
@@ -257,6 +268,14 @@ impl DataStore {
     /// Bytes that lie in the store for buffers to come, and that it can give back.
     pub fn pooled_bytes(&self) -> u64 {
         self.pool.bytes() + self.chunks.idle_bytes()
+    }
+
+    /// Gives memory back to the system that no buffer has, but for about so many bytes.
+    pub fn keep_unused(&self, bytes: u64) {
+        match bytes {
+            0 => self.release(0),
+            _ => self.trim(0, bytes),
+        }
     }
 
     /// Gives all memory back to the system that no buffer has.

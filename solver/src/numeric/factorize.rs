@@ -241,9 +241,6 @@ pub(super) fn factorize_in<T: FactorScalar, O: Observer>(
         run(&config, &app, store, observer, submit)?
     };
 
-    if !options.keep_storage {
-        store.release_pool();
-    }
     let mut factors = Factors {
         symbolic: symbolic.clone(),
         shape,
@@ -276,6 +273,9 @@ pub(super) fn factorize_in<T: FactorScalar, O: Observer>(
         bring_in(&mut factors, a, rhs, &scaled_options, observer)
     });
     drop(looking);
+    if !options.keep_storage {
+        factors.store.release_pool();
+    }
     if let Err(error) = found {
         *store = factors.store;
         return Err(error.shifted(exponent));

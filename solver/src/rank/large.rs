@@ -39,6 +39,8 @@ pub(super) struct Large<T> {
     /// Block columns, and the handle of the first.
     pub count: usize,
     pub first: u32,
+    /// Entries of its block columns if no rows come from below.
+    expected: usize,
     /// What the block is made of, where there is something to do.
     setup: RwLock<Option<Setup<T>>>,
     panels: Vec<OnceLock<Panel<T>>>,
@@ -71,8 +73,8 @@ fn lock<R>(mutex: &Mutex<R>) -> std::sync::MutexGuard<'_, R> {
 }
 
 impl<T: FactorScalar> Large<T> {
-    /// With block columns in the buffers from `first` on.
-    pub fn new(work: &Work, first: u32) -> Self {
+    /// Of a node with so many pivots; with block columns in the buffers from `first` on.
+    pub fn new(work: &Work, pivots: usize, first: u32) -> Self {
         let columns = work.columns as usize;
         let fit = WIDTHS.iter().find(|(from, _)| columns >= *from);
         let width = fit.expect("any number of columns").1;
@@ -83,10 +85,18 @@ impl<T: FactorScalar> Large<T> {
             width,
             count,
             first,
+            expected: (0..count)
+                .map(|k| width * pivots.min((k + 1) * width))
+                .sum(),
             setup: RwLock::default(),
             panels: (0..count).map(|_| OnceLock::new()).collect(),
             pieces: (0..count).map(|_| Mutex::default()).collect(),
         }
+    }
+
+    /// What its block columns take if no rows come from below.
+    pub fn expected_bytes(&self) -> u64 {
+        (self.expected * size_of::<T>()) as u64
     }
 
     pub fn handle(&self, k: usize) -> Handle {

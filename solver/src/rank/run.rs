@@ -82,7 +82,7 @@ pub(crate) fn deflate_all<T: FactorScalar, O: Observer>(
     let mut handles = works.len() as u32;
     let large = works.iter().map(|work| {
         is_large(work).then(|| {
-            let large = Large::new(work, handles);
+            let large = Large::new(work, nodes.npiv(work.node as usize), handles);
             handles += large.count as u32;
             large
         })
@@ -126,7 +126,10 @@ pub(crate) fn deflate_all<T: FactorScalar, O: Observer>(
     let entries = |work: &Work| nodes.npiv(work.node as usize) as u64 * u64::from(work.columns);
     let is_little = works.iter().map(entries).sum::<u64>() < WORTH_ENTRIES;
     let is_whole = app.large.iter().all(Option::is_none);
-    let mut store = DataStore::new(handles as usize);
+    // In what the first pass has freed, as far as it is of use.
+    let blocks = app.large.iter().flatten().map(Large::expected_bytes);
+    nodes.factors.store.keep_unused(blocks.sum());
+    let mut store = nodes.factors.store.beside(handles as usize);
     runner.run(
         &app,
         &mut store,

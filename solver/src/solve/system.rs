@@ -456,15 +456,15 @@ impl<T: FactorScalar> Factors<T> {
     /// Where R is all there is.
     pub(crate) fn solve_kept_r_adjoint_with_sums(
         &self,
-        c: &[T],
+        mut c: Vec<T>,
         nrhs: usize,
         options: &SolveOptions,
     ) -> Result<Vec<T>, SolveError> {
-        let mut with_sums = c.to_vec();
-        with_sums.resize(c.len() + self.symbolic.work_cols(), T::zero());
+        c.reserve_exact(self.symbolic.work_cols());
+        c.resize(c.len() + self.symbolic.work_cols(), T::zero());
         let up = Up {
             sweep: Sweep::RAdjoint,
-            outer: Given::Dense(&with_sums),
+            outer: Given::Dense(&c),
             keep_rest: false,
             keep_head: false,
             sums: true,

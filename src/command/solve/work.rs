@@ -133,8 +133,7 @@ pub fn solve_in<N: Numbers>(args: &SolveArgs) -> Result<Outcome, Failure> {
     let cancellable = stop::Cancellable::begin();
     factor.run.cancel = cancellable.handle();
     bar.factorize(&progress);
-    let b = parts::<N>(&rhs.b);
-    let b = posed.rhs(b.values(), nrhs);
+    let b = posed.rhs(parts::<N>(&rhs.b).values(), nrhs);
     let b = Dense::new(posed.matrix().nrows(), nrhs, b).expect("a value for each");
     let task = Task {
         symbolic: &symbolic,
