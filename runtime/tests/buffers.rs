@@ -177,6 +177,49 @@ fn freed_memory_serves_again_and_never_makes_the_peak_higher() {
 }
 
 #[test]
+fn a_store_beside_another_takes_what_that_leaves_unused() {
+    const LARGE: usize = 1 << 20;
+    let accesses = [(A, Access::Write), (B, Access::Write)];
+    let mut store = DataStore::new(2);
+    one_task(&mut store, &accesses, |context| {
+        context.allocate(A, LARGE)?;
+        context.allocate(B, 3 * LARGE)?;
+        context.write::<u8>(1).fill(7);
+        context.free(B);
+        Ok(())
+    })
+    .unwrap();
+
+    let mut beside = store.beside(1);
+    let stats = one_task(&mut beside, &accesses[..1], |context| {
+        context.allocate(A, 2 * LARGE)?;
+        let mut buffer = context.write::<u8>(0);
+        assert!(buffer.iter().all(|&x| x == 0));
+        buffer.fill(5);
+        Ok(())
+    })
+    .unwrap();
+    let taken = stats.allocations;
+    assert_eq!((taken.fresh, taken.recycled), (0, 1));
+    let bytes = (store.bytes(), beside.bytes());
+    assert_eq!(bytes, (LARGE as u64, 2 * LARGE as u64));
+
+    // What one gives back is nobody's, and either may go first.
+    store.release_pool();
+    assert_eq!(store.pooled_bytes(), 0);
+    let held = |store: &DataStore, value| store.get(A).unwrap().iter().all(|&x| x == value);
+    assert!(held(&store, 0) && held(&beside, 5));
+    let again = store.beside(0);
+    drop(store);
+    assert!(held(&beside, 5));
+    beside.free(A);
+    again.keep_unused(3 * LARGE as u64);
+    assert!(again.pooled_bytes() > 0);
+    again.keep_unused(0);
+    assert_eq!(again.pooled_bytes(), 0);
+}
+
+#[test]
 fn a_task_that_does_not_write_what_it_promised_is_found_out() {
     let accesses = [(A, Access::Write)];
     let config = Config {

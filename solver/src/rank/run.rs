@@ -127,9 +127,12 @@ pub(crate) fn deflate_all<T: FactorScalar, O: Observer>(
     let is_little = works.iter().map(entries).sum::<u64>() < WORTH_ENTRIES;
     let is_whole = app.large.iter().all(Option::is_none);
     // In what the first pass has freed, as far as it is of use.
-    let blocks = app.large.iter().flatten().map(Large::expected_bytes);
-    nodes.factors.store.keep_unused(blocks.sum());
-    let mut store = nodes.factors.store.beside(handles as usize);
+    let freed = &nodes.factors.store;
+    if !runner.keep_storage {
+        let blocks = app.large.iter().flatten().map(Large::expected_bytes);
+        freed.keep_unused(blocks.sum());
+    }
+    let mut store = freed.beside(handles as usize);
     runner.run(
         &app,
         &mut store,

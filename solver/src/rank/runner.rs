@@ -17,6 +17,8 @@ use treeqr_runtime::{
 pub(crate) struct Runner<'a, O> {
     config: Config,
     sequential: bool,
+    /// Whether memory that the first pass has freed is to stay for the next factorization.
+    pub(super) keep_storage: bool,
     observer: &'a O,
 }
 
@@ -33,6 +35,7 @@ impl<'a, O: Observer> Runner<'a, O> {
                 ..options.run.clone()
             },
             sequential: options.sequential || options.run.threads < 2,
+            keep_storage: options.keep_storage,
             observer,
         }
     }
@@ -60,6 +63,7 @@ impl Runner<'static, ()> {
         Runner {
             config: Config::with_threads(1),
             sequential: true,
+            keep_storage: false,
             observer: &(),
         }
     }
