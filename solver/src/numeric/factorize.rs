@@ -268,14 +268,14 @@ pub(super) fn factorize_in<T: FactorScalar, O: Observer>(
         let options = sparse_options(a, symbolic.transposed, &scaled_options);
         find(&factors, a, &options, observer)
     };
+    if !options.keep_storage {
+        factors.store.release_pool();
+    }
     let found = found.and_then(|(rank, deficiency)| {
         (factors.rank, factors.deficiency) = (Some(rank), deficiency);
         bring_in(&mut factors, a, rhs, &scaled_options, observer)
     });
     drop(looking);
-    if !options.keep_storage {
-        factors.store.release_pool();
-    }
     if let Err(error) = found {
         *store = factors.store;
         return Err(error.shifted(exponent));
