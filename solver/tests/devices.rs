@@ -240,7 +240,7 @@ fn fronts_live_on_the_device_whole() {
                 let o = options(|o| (o.mb, o.nb, o.ib) = (Some(2), Some(1), Some(1)));
                 (o, random::<T>(seed, 150, 100, 240))
             }
-            _ => (tiled(), random::<T>(seed, 220, 130, 900)),
+            _ => (tiled(), random::<T>(seed, 400, 260, 700)),
         };
         let o = Options {
             for_devices: true,

@@ -482,7 +482,7 @@ fn a_cancelled_solve_ends_with_an_error_or_the_whole_result() {
 
 #[test]
 fn a_fault_in_any_task_or_allocation_is_an_error() {
-    let a = gallery::make("grid3d-4").expect("gallery").matrix;
+    let a = gallery::make("grid3d-5").expect("gallery").matrix;
     let factors = factor(&a, &small_tiles()).1.factors;
     let b: Vec<f64> = vector(4, a.nrows());
     let expected = factors.solve(&b, 1).expect("solve");

@@ -9,6 +9,8 @@
 //! Along a chain every merge would save a copy, though a cut is needed only somewhere: what merges below cost in flops is therefore owed, and counts
 //! against the next one. So a chain is cut where the zeros within a front cost as much as a cut, as lots are sized (F. Harris, "How many parts to make
 //! at once", 1913).
+//!
+//! Nor does a merge make a front that is cut into tiles of fronts that would not be: they are tasks by themselves, with all that is below them.
 
 use super::fronts::RawFront;
 
@@ -17,13 +19,15 @@ mod model {
     /// A front: bookkeeping, calls, cache misses on its lists.
     pub const PER_FRONT: f64 = 500.0;
     /// An entry of a front: cleared, packed.
-    pub const PER_ENTRY: f64 = 0.35;
+    pub const PER_ENTRY: f64 = 0.7;
     /// An entry of a contribution block: packed, scattered into the parent.
-    pub const PER_COPIED: f64 = 0.8;
+    pub const PER_COPIED: f64 = 1.6;
     /// Rate that large fronts reach, in flops per ns.
-    pub const RATE: f64 = 45.0;
-    /// Width of a front at which half of that rate is reached.
-    pub const HALF_RATE_WIDTH: f64 = 64.0;
+    pub const RATE: f64 = 60.0;
+    /// Width of a front at which half of that rate is reached: panels are slower than their updates.
+    pub const HALF_RATE_WIDTH: f64 = 32.0;
+    /// Rows that a reflector takes the time of beside its own: short ones wait for the cache lines of the columns that they go over.
+    pub const MORE_ROWS: f64 = 40.0;
 }
 
 /// What a front costs by the model.
@@ -40,29 +44,33 @@ fn cost(m: u32, stair: impl ExactSizeIterator<Item = u32>, cb: f64) -> Cost {
     let n = stair.len() as u32;
     let k = m.min(n);
     let mut entries = 0.0;
-    let mut quarter_flops = 0.0;
+    let (mut quarter_flops, mut columns) = (0.0, 0.0);
     for (j, s) in (0..n).zip(stair) {
         entries += f64::from(s);
         if j < k && s > j + 1 {
             quarter_flops += f64::from(s - j) * f64::from(n - j);
+            columns += f64::from(n - j);
         }
     }
-    let (flops, k) = (4.0 * quarter_flops, f64::from(k));
+    let rate = model::RATE * f64::from(k) / (f64::from(k) + model::HALF_RATE_WIDTH);
+    let (flops, ns) = (
+        4.0 * quarter_flops,
+        reflectors_ns(quarter_flops, columns, rate),
+    );
+    let copies = model::PER_ENTRY * entries + model::PER_COPIED * cb;
     Cost {
-        time_ns: model_ns(flops, k, entries, cb),
+        time_ns: model::PER_FRONT + copies + ns,
         flops,
-        rate: rate(k),
+        rate: flops / ns.max(1.0),
     }
 }
 
-/// The model: a front with so many flops, `k` reflectors, entries, and entries of a contribution block.
-pub(super) fn model_ns(flops: f64, k: f64, entries: f64, copied: f64) -> f64 {
-    model::PER_FRONT + model::PER_ENTRY * entries + flops / rate(k) + model::PER_COPIED * copied
-}
-
-/// Flops per ns with `k` reflectors.
-fn rate(k: f64) -> f64 {
-    (model::RATE * k / (k + model::HALF_RATE_WIDTH)).max(0.5)
+/// Reflectors with `rows_columns` pairs of one of their rows and a column that they go over, and `columns` columns, at so many flops per ns.
+fn reflectors_ns(rows_columns: f64, columns: f64, rate: f64) -> f64 {
+    match columns > 0.0 {
+        true => 4.0 * (rows_columns + model::MORE_ROWS * columns) / rate,
+        false => 0.0,
+    }
 }
 
 fn contribution_entries(front: &RawFront) -> f64 {
@@ -80,9 +88,20 @@ pub(crate) fn cost_of(front: &RawFront) -> Cost {
 }
 
 /// Scratch of [`try_merge`].
-#[derive(Default)]
 pub(crate) struct Merging {
     stair: Vec<u32>,
+    /// No two fronts with fewer flops each become one with more.
+    most_flops: f64,
+}
+
+impl Merging {
+    /// For fronts that are cut into tiles from so many flops on, about: each child of such a front is a task of its own.
+    pub fn new(tiled_flops: f64) -> Self {
+        Merging {
+            stair: Vec::new(),
+            most_flops: tiled_flops,
+        }
+    }
 }
 
 /// Merges `child` into `parent` if that is faster: its pivots come before the parent's, its rows and children join. `to`
@@ -101,7 +120,11 @@ pub(crate) fn try_merge(
         .zip(0..)
         .map(|(&s, j): (&u32, u32)| f64::from(s.saturating_sub(j)))
         .sum();
-    let at_least = 4.0 * pivot_rows * longer / model::RATE;
+    let at_least = reflectors_ns(
+        pivot_rows * longer,
+        f64::from(child.npiv) * longer,
+        model::RATE,
+    );
     if at_least + child.debt_ns > child.cost.time_ns {
         return false;
     }
@@ -146,10 +169,14 @@ pub(crate) fn try_merge(
     if merged.time_ns + child.debt_ns > parent.cost.time_ns + child.cost.time_ns {
         return false;
     }
+    let larger = parent.cost.flops.max(child.cost.flops);
+    if (larger..merged.flops).contains(&work.most_flops) {
+        return false;
+    }
     let more = merged.flops - parent.cost.flops - child.cost.flops;
     parent.debt_ns = parent
         .debt_ns
-        .max(child.debt_ns + more.max(0.0) / merged.rate);
+        .max(child.debt_ns + more.max(0.0) / merged.rate.max(0.5));
 
     parent.cols.splice(0..0, child.cols[..npiv].iter().copied());
     parent.stair.clear();

@@ -21,15 +21,16 @@ pub(crate) struct Supernodes {
     pub owner: Vec<u32>,
 }
 
-/// The fronts; `row(i)` lists the columns of row i. O(sum of the fronts' columns, over the fronts and their children, and of nnz).
+/// The fronts, which are cut into tiles from about `tiled_flops` on; `row(i)` lists the columns of row i. O(sum of the fronts' columns, over the fronts and their children, and of nnz).
 pub(crate) fn build<'a>(
     supernodes: &Supernodes,
     by_first: &'a RowsByFirst,
     row: impl Fn(u32) -> &'a [u32] + Copy + Sync,
+    tiled_flops: f64,
 ) -> Vec<RawFront> {
     let count = supernodes.parent.len();
     let start = |range: Range<u32>| {
-        let maker = Maker::new(by_first, row);
+        let maker = Maker::new(by_first, row, tiled_flops);
         Part::new(supernodes, maker, range)
     };
     let parts: Vec<_> = subtrees(supernodes)

@@ -139,14 +139,14 @@ impl Spare {
 }
 
 impl<'a, F: Fn(u32) -> &'a [u32]> Maker<'a, F> {
-    pub fn new(by_first: &'a RowsByFirst, row: F) -> Self {
+    pub fn new(by_first: &'a RowsByFirst, row: F, tiled_flops: f64) -> Self {
         let ncols = by_first.start.len() - 1;
         Maker {
             by_first,
             row,
             local: vec![0; ncols],
             union: Union::new(ncols),
-            merging: Merging::default(),
+            merging: Merging::new(tiled_flops),
             spare: Spare::default(),
         }
     }

@@ -34,6 +34,10 @@ const GROUPS_PER_WORKER: f64 = 24.0;
 /// Groups take no less than this: a task costs about a microsecond to submit and schedule.
 const MIN_GROUP_NS: f64 = 50_000.0;
 
+/// A front that takes more than a group may still has small children in its group, as far as they take this part of its time together: there may
+/// be hundreds of them, and each would be a task.
+const SMALL_PART: f64 = 0.125;
+
 /// Time of a block front by the model that the groups are balanced with, in ns: flops, entries and a fixed part.
 pub(crate) fn block_front_ns(flops: u64, m: u32, n: u32) -> f64 {
     let width = f64::from(m.min(n));
@@ -75,6 +79,7 @@ pub(crate) fn group(
                 .total_cmp(&open[b as usize])
                 .then(a.cmp(&b))
         });
+        let limit = limit.max(cost[f] * (1.0 + SMALL_PART));
         for c in candidates {
             if open[f] + open[c as usize] > limit {
                 break;

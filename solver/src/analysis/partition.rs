@@ -104,6 +104,11 @@ const DEVICE_REFLECTORS: u32 = 1024;
 const DEVICE_NB: u32 = 512;
 const DEVICE_IB: u32 = 128;
 
+/// The most flops of a front that stays whole, of `total` flops of all fronts, where no sizes are asked for.
+pub(super) fn tiled_flops(total: u64) -> u64 {
+    (total / BLOCK_PART).clamp(MIN_TILED_FLOPS, MAX_BLOCK_FLOPS)
+}
+
 impl Options {
     /// Whether sizes are asked for: then all fronts have them, and policies decide alone where tasks run.
     fn has_sizes(&self) -> bool {
@@ -148,7 +153,7 @@ pub(crate) fn partition(
 ) -> Result<Vec<Option<Tiling>>, AnalyseError> {
     let mut tasks = 0;
     let total: u64 = flops.iter().sum();
-    let limit = (total / BLOCK_PART).clamp(MIN_TILED_FLOPS, MAX_BLOCK_FLOPS);
+    let limit = tiled_flops(total);
     (0..tree.fronts.len())
         .map(|f| {
             let front = &tree.fronts[f];

@@ -20,7 +20,7 @@ use std::collections::BinaryHeap;
 /// In ns: an entry of a front's list of columns or of W, looked at here.
 const NS_PER_ENTRY: f64 = 10.0;
 /// It pays where the fronts take so many times as long one after the other: what is won is a tenth of that on some matrices, a hundredth on others.
-const WORTH_IT: f64 = 24.0;
+const WORTH_IT: f64 = 40.0;
 /// What is shorter is not worth it either.
 const SHORT_NS: f64 = 4e7;
 

@@ -8,7 +8,7 @@ use super::counts::{RowsByFirst, row_counts};
 use super::etree::NONE;
 use super::forest::{self, Supernodes};
 use super::fronts::RawFront;
-use super::{amalgamate, etree, pivots, supernodes};
+use super::{etree, partition, pivots, supernodes};
 use rayon::prelude::*;
 use treeqr_kernels::{Stair, front_qr_flops};
 use treeqr_matrices::Pattern;
@@ -84,7 +84,7 @@ impl<'a> Outline<'a> {
         self.estimate.flops
     }
 
-    /// Time of the fronts one after the other by the model of the amalgamation, in ns, estimated.
+    /// Time of the fronts one after the other, in ns, estimated.
     pub fn time_ns(&self) -> f64 {
         self.estimate.time_ns
     }
@@ -121,7 +121,9 @@ impl<'a> Outline<'a> {
     }
 
     fn fronts(&self, lists: &Lists<'_>) -> Vec<RawFront> {
-        forest::build(&self.supernodes, &self.by_first, |i| lists.row(i))
+        let tiled_flops = partition::tiled_flops(self.estimate.flops as u64) as f64;
+        let row = |i| lists.row(i);
+        forest::build(&self.supernodes, &self.by_first, row, tiled_flops)
     }
 }
 
@@ -233,6 +235,18 @@ struct Arriving {
     path_ns: f64,
 }
 
+/// Time of a front with so many flops, `k` reflectors, entries, and entries of a contribution block, in ns. For comparisons between orders and with the time that
+/// orderings take, all of which it was fitted with; for the fronts themselves `amalgamate` knows better.
+fn front_ns(flops: f64, k: f64, entries: f64, copied: f64) -> f64 {
+    const PER_FRONT: f64 = 500.0;
+    const PER_ENTRY: f64 = 0.35;
+    const PER_COPIED: f64 = 0.8;
+    const RATE: f64 = 45.0;
+    const HALF_RATE_WIDTH: f64 = 64.0;
+    let rate = (RATE * k / (k + HALF_RATE_WIDTH)).max(0.5);
+    PER_FRONT + PER_ENTRY * entries + flops / rate + PER_COPIED * copied
+}
+
 /// The supernodes as fronts whose rows start at evenly spread columns: those of W within the pivots, those of a
 /// contribution block, which is a trapezoid, over as much of the front as they take of its own columns.
 fn estimate(parent: &[u32], counts: &[u32], by_first: &RowsByFirst, start: &[u32]) -> Estimate {
@@ -268,7 +282,7 @@ fn estimate(parent: &[u32], counts: &[u32], by_first: &RowsByFirst, start: &[u32
         let entries = entries * k / points + m * (n - k);
         let (cb_rows, cb_cols) = ((k - npiv).max(0.0), n - npiv);
         let copied = cb_rows * (cb_cols - 0.5 * cb_rows);
-        let front_ns = amalgamate::model_ns(front, k, entries, copied);
+        let front_ns = front_ns(front, k, entries, copied);
         let path_ns = below.path_ns + front_ns;
         out.flops += front;
         out.time_ns += front_ns;

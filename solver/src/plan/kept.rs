@@ -452,6 +452,6 @@ mod tests {
         }
         whole += cut;
         assert!(entries > 100_000, "{entries}");
-        assert!(cut > 100_000 && cut < whole * 4 / 5, "{cut} of {whole}");
+        assert!(cut > 100_000 && cut < whole * 5 / 6, "{cut} of {whole}");
     }
 }
