@@ -39,6 +39,13 @@ pub(crate) struct Cost {
     rate: f64,
 }
 
+impl Cost {
+    /// What its flops take at the least.
+    pub fn flops_ns(&self) -> f64 {
+        self.flops / model::RATE
+    }
+}
+
 /// A front with `m` rows, the staircase `stair` and a contribution block of `cb` entries.
 fn cost(m: u32, stair: impl ExactSizeIterator<Item = u32>, cb: f64) -> Cost {
     let n = stair.len() as u32;

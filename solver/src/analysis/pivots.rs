@@ -19,14 +19,14 @@ use std::collections::BinaryHeap;
 
 /// In ns: an entry of a front's list of columns or of W, looked at here.
 const NS_PER_ENTRY: f64 = 10.0;
-/// It pays where the fronts take so many times as long one after the other: what is won is a tenth of that on some matrices, a hundredth on others.
-const WORTH_IT: f64 = 40.0;
+/// It pays where the flops of all fronts take so many times as long one after the other: what is won is a tenth of that on some matrices, a hundredth on others.
+const WORTH_IT: f64 = 18.0;
 /// What is shorter is not worth it either.
-const SHORT_NS: f64 = 4e7;
+const SHORT_NS: f64 = 2.5e7;
 
 /// Whether [`arrange`] pays, with `entries` of W.
 pub(crate) fn pays(fronts: &[RawFront], entries: usize) -> bool {
-    let time: f64 = fronts.iter().map(|front| front.cost.time_ns).sum();
+    let time: f64 = fronts.iter().map(|front| front.cost.flops_ns()).sum();
     let columns: usize = fronts.iter().map(|front| front.cols.len()).sum();
     // Unit tests have small matrices, and are to go this way.
     cfg!(test) || time > SHORT_NS.max(WORTH_IT * NS_PER_ENTRY * (columns + entries) as f64)
