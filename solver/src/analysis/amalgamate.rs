@@ -214,3 +214,53 @@ impl<I: Iterator> Iterator for Sized<I> {
 }
 
 impl<I: Iterator> ExactSizeIterator for Sized<I> {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A front with the columns `cols`, of which the first `npiv` are its pivots.
+    fn front(npiv: u32, cols: std::ops::Range<u32>, stair: Vec<u32>) -> RawFront {
+        let (m, n) = (*stair.last().expect("a column"), cols.len() as u32);
+        let mut front = RawFront {
+            cols: cols.collect(),
+            npiv,
+            own_rows: Vec::new(),
+            m,
+            stair,
+            cb_rows: m.min(n) - npiv,
+            parent: None,
+            children: Vec::new(),
+            cost: Cost::default(),
+            debt_ns: 0.0,
+        };
+        front.cost = cost_of(&front);
+        front
+    }
+
+    #[test]
+    fn two_whole_fronts_do_not_become_one_in_tiles() {
+        // A child of one pivot that leaves a triangle of 30, to which the parent adds 20 rows.
+        let pair = || {
+            let child = front(1, 0..31, vec![31; 31]);
+            let parent = front(30, 1..31, (0..30).map(|j| 20 + j + 1).collect());
+            (parent, child)
+        };
+        let flops = |front: &RawFront| front.cost.flops;
+        let mut merged_flops = 0.0;
+        for (tiled_flops, is_merged) in [(f64::INFINITY, true), (0.0, true), (6e4, false)] {
+            let (mut parent, mut child) = pair();
+            assert!(flops(&parent) < 6e4 && flops(&child) < 6e4);
+            let mut work = Merging::new(tiled_flops);
+            let done = try_merge(&mut parent, &mut child, |k| k - 1, &mut work);
+            assert_eq!(done, is_merged, "tiles from {tiled_flops} on");
+            if done {
+                // The child's rows, all of which start in its pivot, and 20 that start in the next column.
+                let stair: Vec<u32> = std::iter::once(31).chain(vec![51; 30]).collect();
+                assert_eq!((parent.stair, parent.m), (stair, 51));
+                merged_flops = parent.cost.flops;
+            }
+        }
+        assert!(merged_flops > 6e4);
+    }
+}

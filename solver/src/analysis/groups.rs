@@ -117,3 +117,45 @@ pub(crate) fn group(
     }
     (units, unit_of)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Options, analyse};
+    use treeqr_kernels::{Stair, front_qr_flops};
+    use treeqr_matrices::gallery;
+
+    #[test]
+    fn a_group_is_within_its_limit_or_a_large_front_with_small_ones() {
+        let a = gallery::make("ba-100x4000").expect("gallery").matrix;
+        let threads = 48;
+        let options = Options {
+            threads,
+            ..Options::default()
+        };
+        let symbolic = analyse(a.pattern(), &options).expect("analysis");
+        let cost = |f: usize| {
+            let front = &symbolic.tree.fronts[f];
+            let stair = Stair::Rows(symbolic.tree.stair(f));
+            let flops = front_qr_flops::<f64>(front.m as usize, front.n as usize, 0, stair);
+            block_front_ns(flops, front.m, front.n)
+        };
+        let total: f64 = (0..symbolic.tree.fronts.len()).map(cost).sum();
+        let limit = (total / (GROUPS_PER_WORKER * threads as f64)).max(MIN_GROUP_NS);
+        let mut large = 0;
+        for unit in &symbolic.units {
+            let Unit::Group(fronts) = unit else { continue };
+            let (top, all) = (
+                cost(unit.top() as usize),
+                fronts.iter().map(|&f| cost(f as usize)).sum::<f64>(),
+            );
+            let most = limit.max(top * (1.0 + SMALL_PART));
+            assert!(all <= most * (1.0 + 1e-12), "{all} of {most}");
+            large += usize::from(all > limit && fronts.len() > 1);
+        }
+        assert!(
+            large > 0,
+            "no front above the limit has children in its group"
+        );
+    }
+}
