@@ -168,10 +168,19 @@ fn real_matrices_get_true_sentences() {
         );
         let promise = sentence(&done).starts_with("Solved to working precision");
         assert!(!(doubt && promise), "{name}: {}", sentence(&done));
-        // ||r|| is a quarter of ||b||: no combination of the columns, whatever the backward error says.
+        // Where ||r|| is a good part of ||b||, b is no combination of the columns, whatever the backward error says. Which
+        // columns are basic without a gap hangs on rounding, so the numbers of this run say what is to be told.
+        let rows = done["matrix"]["rows"].as_f64().expect("a number");
+        let left = done["residual_norm"].as_f64().expect("a number") / rows.sqrt();
+        assert!(!(1e-6..1e-2).contains(&left), "{name}: {left}, neither");
         let told = sentence(&done).contains("so large an x");
-        let large = (name, order) == ("f855_mat9_T", "auto");
-        assert_eq!(told, large, "{name}: {}", sentence(&done));
+        let consistent = done["consistent"] == true;
+        assert_eq!(told, consistent && left > 1e-2, "{name}: {left}");
+        assert!(
+            told || (name, order) != ("f855_mat9_T", "auto"),
+            "{name}: {}",
+            sentence(&done)
+        );
     }
 }
 
