@@ -10,7 +10,7 @@ use crate::view::MatMut;
 /// Elements of scratch for [`geqrt`] on an m x n tile with inner block `ib`.
 pub fn geqrt_scratch<T: KernelScalar>(m: usize, n: usize, ib: usize) -> usize {
     let ib = ib.min(m.min(n));
-    panel_scratch::<T>(m, ib) + apply_scratch::<T>(m, n, ib)
+    panel_scratch::<T>(m, ib) + apply_scratch::<T>(m, n - ib, ib)
 }
 
 /// A = Q R on an m x n tile, in blocks of `ib` reflectors in compact WY form.

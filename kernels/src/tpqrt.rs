@@ -10,7 +10,7 @@ use crate::view::MatMut;
 /// Elements of scratch for [`tpqrt`] on an n x n triangle over an m x n tile with inner block `ib`.
 pub fn tpqrt_scratch<T: KernelScalar>(m: usize, n: usize, ib: usize) -> usize {
     let ib = ib.min(n);
-    panel_scratch::<T>(m, ib) + apply_scratch::<T>(m, n, ib)
+    panel_scratch::<T>(m, ib) + apply_scratch::<T>(m, n - ib, ib)
 }
 
 /// `[R; B] = Q [R'; 0]`: a triangle on top of a tile, in blocks of `ib` reflectors in compact WY form.

@@ -7,6 +7,7 @@ use super::reach::{Component, NONE, Reach};
 use super::rework::Reworked;
 use super::rows::{Live, Source, Trapezoid, divide, take, take_all};
 use super::run::Deficiency;
+use super::zeros;
 use crate::numeric::{FactorScalar, RBlock};
 use crate::solve::solve_tiles;
 use std::ops::Range;
@@ -78,8 +79,7 @@ impl<T: FactorScalar> Back<'_, T> {
         let w = range.len();
         let h = self.height(component, range.end - 1);
         let BackScratch { x, touched, .. } = scratch;
-        x.clear();
-        x.resize(w * h, T::zero());
+        zeros(x, w * h);
         touched.clear();
         touched.resize(h, false);
         for (k, &d) in component.dead[range].iter().enumerate() {

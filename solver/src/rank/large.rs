@@ -17,6 +17,7 @@ use super::blocks::{BlockColumn, Values};
 use super::closure::Work;
 use super::nodes::Nodes;
 use super::rework::{Asked, Block, Columns, Piece, Reduced, Reworked, Rows, divide, reduce};
+use super::room;
 use crate::numeric::FactorScalar;
 use std::sync::{Mutex, OnceLock, PoisonError, RwLock};
 use treeqr_kernels::{
@@ -202,9 +203,7 @@ impl<T: FactorScalar> Large<T> {
             // The reflectors reach no further below.
             let m = setup.block.columns(from.clone(), asked.nrhs).rows;
             let needed = deflate_apply_scratch::<T>(m - row, n, wide);
-            if scratch.len() < needed {
-                scratch.resize(needed, T::zero());
-            }
+            room(scratch, needed);
             let (v, mut c) = (task.read::<T>(0), task.write::<T>(1));
             deflate_apply(
                 MatRef::new(&v, m, n, m).submatrix(row, 0, m - row, n),

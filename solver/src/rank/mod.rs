@@ -82,6 +82,26 @@ pub(crate) use tolerance::{default_tolerance, largest_column, rank_deficient};
 pub(crate) use trapezoid::Complete;
 
 use crate::numeric::magnitude::shift;
+use treeqr_matrices::Scalar;
+
+/// Room for so many scalars, whatever they are. New memory comes from the system with zeros, a page when it is touched.
+fn room<T: Scalar>(scratch: &mut Vec<T>, needed: usize) {
+    if scratch.len() < needed {
+        *scratch = Vec::new();
+        *scratch = vec![T::zero(); needed];
+    }
+}
+
+/// So many zeros, likewise.
+fn zeros<T: Scalar>(scratch: &mut Vec<T>, needed: usize) {
+    if scratch.capacity() < needed {
+        *scratch = Vec::new();
+        *scratch = vec![T::zero(); needed];
+    } else {
+        scratch.clear();
+        scratch.resize(needed, T::zero());
+    }
+}
 
 /// What is done with a matrix whose columns (rows, when it is wide) depend on each other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -15,6 +15,7 @@ use super::defect::defect;
 use super::nodes::Nodes;
 use super::null_space::{INNER, NullSpace, Part, apply_panel};
 use super::reach::Reach;
+use super::room;
 use super::run::Deficiency;
 use super::runner::Runner;
 use super::tolerance::{is_well_conditioned, may_serve};
@@ -315,7 +316,7 @@ impl<T: FactorScalar> App<'_, T> {
         }
     }
 
-    /// Those of panel `p`, where its V will be; panel `start` is the first of those that were computed.
+    /// Those of panel `p`, where its V will be, and zeros where T will be; panel `start` is the first of those that were computed.
     fn fill(
         &self,
         k: usize,
@@ -325,7 +326,9 @@ impl<T: FactorScalar> App<'_, T> {
     ) {
         let part = &self.parts[k];
         let (first, h, w) = part.panel(p);
-        let out = &mut panel[..h * w];
+        let (out, t) = panel.split_at_mut(h * w);
+        // The last block has fewer rows.
+        t.fill(T::zero());
         match &self.vectors {
             Vectors::Solved(_) => scratch.copy(first - part.panel(start).0, h, out),
             Vectors::Given(z) => out.copy_from_slice(&z[first * h..(first + w) * h]),
@@ -338,9 +341,7 @@ impl<T: FactorScalar> App<'_, T> {
         let ib = INNER.min(w);
         part.stair(p, stair);
         let needed = geqrt_scratch::<T>(h - first, w, ib);
-        if scratch.len() < needed {
-            scratch.resize(needed, T::zero());
-        }
+        room(scratch, needed);
         let (v, t) = panel.split_at_mut(h * w);
         let mut v = MatMut::new(v, h, w, h).submatrix(first, 0, h - first, w);
         let t = MatMut::new(t, ib, w, ib);
@@ -356,7 +357,7 @@ impl<T: FactorScalar> App<'_, T> {
         let bundle = self.bundles[task.task().params[0] as usize].clone();
         let last = &self.parts[bundle.end - 1];
         let len = last.offset as usize + last.len(0);
-        task.allocate(Handle(last.buffer), len * size_of::<T>())?;
+        task.allocate_for_overwrite(Handle(last.buffer), len * size_of::<T>())?;
         let mut buffer = task.write::<T>(0);
         for k in bundle {
             let part = &self.parts[k];

@@ -15,6 +15,7 @@
 //!     . . . 1
 //! ```
 
+use super::room;
 use crate::numeric::FactorScalar;
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -109,9 +110,7 @@ pub(super) fn apply_panel<T: FactorScalar>(
     let t = MatRef::new(t, ib, w, ib);
     let n = c.ncols();
     let needed = gemqrt_scratch::<T>(h - first, n, w, ib);
-    if scratch.len() < needed {
-        scratch.resize(needed, T::zero());
-    }
+    room(scratch, needed);
     let c = c.submatrix(first, 0, h - first, n);
     gemqrt(op, v, Stair::Rows(stair), ib, t, c, scratch);
 }

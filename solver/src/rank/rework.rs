@@ -14,6 +14,7 @@
 
 use super::blocks::{BlockColumn, BlockColumns, Values};
 use super::nodes::Nodes;
+use super::{room, zeros};
 use crate::numeric::FactorScalar;
 use std::ops::Range;
 use treeqr_kernels::{MatMut, Stair, deflate, deflate_scratch};
@@ -123,8 +124,7 @@ pub(super) fn rework<T: FactorScalar>(
     }
     let block = Block::new(nodes, node, &taken);
     let (m, n) = block.shape();
-    scratch.block.clear();
-    scratch.block.resize(m * (n + asked.nrhs), T::zero());
+    zeros(&mut scratch.block, m * (n + asked.nrhs));
     let all = Columns {
         range: 0..n,
         rows: m,
@@ -170,9 +170,7 @@ pub(super) fn reduce<T: FactorScalar>(
     let k = rows.min(w);
     let (mut live, mut tau) = (vec![0; k], vec![T::zero(); k]);
     let needed = deflate_scratch::<T>(rows, w, all - w);
-    if scratch.len() < needed {
-        scratch.resize(needed, T::zero());
-    }
+    room(scratch, needed);
     let found = deflate(
         MatMut::new(columns, m, all, m).submatrix(row, 0, rows, all),
         w,
