@@ -20,8 +20,9 @@ use std::time::Duration;
 /// no bit of the result changes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum MemoryLimit {
-    /// As much as a sequential run takes for two workers, and half as much again for each further one, but 16 MB at least, and twice what the matrix takes: by then reading has
-    /// had as much. Two workers lose no time by it: on the problems of docs/performance.md a third less memory was touched for the first time.
+    /// As much as a sequential run takes for two workers, and half as much again for each further one, but 16 MB at least, and twice
+    /// what the matrix takes: by then reading has had as much. On the problems of docs/performance.md a third less memory was touched for
+    /// the first time, and two workers lost no time by it from 20 MB on; below that up to a tenth.
     #[default]
     Auto,
     /// No limit.
