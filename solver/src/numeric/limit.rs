@@ -22,7 +22,7 @@ use std::time::Duration;
 pub enum MemoryLimit {
     /// As much as a sequential run takes for two workers, and half as much again for each further one, but 16 MB at least, and twice
     /// what the matrix takes: by then reading has had as much. On the problems of docs/performance.md a third less memory was touched for
-    /// the first time, and two workers lost no time by it from 20 MB on; below that up to a tenth.
+    /// the first time, and two workers lost no time by it from 25 MB on; below that up to a tenth.
     #[default]
     Auto,
     /// No limit.
