@@ -76,6 +76,7 @@ mod denormals;
 mod dependencies;
 mod device_task;
 mod engine;
+mod erased;
 mod error;
 mod faults;
 mod machine;

@@ -3,9 +3,10 @@
 //! Takes a task, the application, the store; gives the bytes it touched or why it failed. Knows no dependency.
 
 use super::share::Company;
-use crate::codelet::{Application, TaskFailure};
+use crate::codelet::TaskFailure;
 use crate::context::{MemorySink, TaskContext};
 use crate::device_task::DeviceTask;
+use crate::erased::AnyApplication;
 use crate::error::{RunError, panic_message};
 use crate::faults::ActiveFaults;
 use crate::machine::{Event, Room, StreamWorker};
@@ -14,36 +15,32 @@ use crate::observer::{
 };
 use crate::spec::{Handle, TaskId, TaskSpec, WorkerId};
 use crate::store::{Change, MemoryNode, OutOfMemory, SharedStore};
+use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use treeqr_devices::Span;
 
 /// Runs a task; `company` are the workers it may share itself with. Gives the bytes it touched, and the nanoseconds of those who helped.
-pub(super) fn execute<A: Application, O: Observer>(
-    app: &A,
+pub(super) fn execute<O: Observer>(
+    app: &dyn AnyApplication,
     store: SharedStore<'_>,
     id: TaskId,
     spec: &TaskSpec,
-    scratch: &mut A::Scratch,
+    scratch: &mut dyn Any,
     company: Option<&dyn Company>,
     recorder: &mut Recorder<'_, O>,
 ) -> Result<(u64, u64), RunError> {
-    let codelet = &app.codelets()[spec.codelet.0 as usize];
-    let code = match store.memory() {
-        MemoryNode::HOST => codelet.cpu,
-        _ => app.device_code(spec.codelet),
-    };
-    let code = code.expect("checked at submission, and by the scheduler");
+    let emulated = store.memory() != MemoryNode::HOST;
     let (worker, faults) = (recorder.worker, recorder.faults);
     // The parts of a task know no device.
-    let company = company.filter(|_| store.memory() == MemoryNode::HOST);
+    let company = company.filter(|_| !emulated);
     let context = TaskContext::new(id, spec, worker, store, company, recorder);
-    let (name, node) = (codelet.name, spec.node);
+    let (name, node) = (name_of(app, spec), spec.node);
     // Unwind safety: after a panic no further task runs, and neither the scratch nor the application is used by the run.
     match catch_unwind(AssertUnwindSafe(|| {
         faults.in_task(id.0);
         let begin = faults.before_task(worker);
-        let done = code(app, &context, scratch);
+        let done = app.run(spec.codelet, emulated, &context, scratch);
         faults.after_task(worker, begin);
         done
     })) {
@@ -51,6 +48,11 @@ pub(super) fn execute<A: Application, O: Observer>(
         Ok(Err(failure)) => Err(failed(name, node, failure)),
         Err(payload) => Err(panicked(name, node, &*payload)),
     }
+}
+
+/// The name of the codelet of a task that was submitted.
+pub(super) fn name_of(app: &dyn AnyApplication, spec: &TaskSpec) -> &'static str {
+    app.name(spec.codelet).expect("checked at submission")
 }
 
 fn failed(codelet: &'static str, node: u32, failure: TaskFailure) -> RunError {
@@ -69,7 +71,7 @@ fn failed(codelet: &'static str, node: u32, failure: TaskFailure) -> RunError {
     }
 }
 
-fn panicked(codelet: &'static str, node: u32, payload: &(dyn std::any::Any + Send)) -> RunError {
+fn panicked(codelet: &'static str, node: u32, payload: &(dyn Any + Send)) -> RunError {
     RunError::TaskPanicked {
         codelet,
         node,
@@ -78,18 +80,15 @@ fn panicked(codelet: &'static str, node: u32, payload: &(dyn std::any::Any + Sen
 }
 
 /// Runs a task on a real device and waits for its end; gives the bytes it touched and the device's times of it.
-pub(super) fn launch<A: Application, O: Observer>(
-    app: &A,
+pub(super) fn launch<O: Observer>(
+    app: &dyn AnyApplication,
     spec: &TaskSpec,
     rooms: Vec<Option<Arc<Room>>>,
     driven: &mut StreamWorker,
     recorder: &mut Recorder<'_, O>,
     id: TaskId,
 ) -> Result<(u64, Span), RunError> {
-    let name = app.codelets()[spec.codelet.0 as usize].name;
-    let code = app
-        .launch_code(spec.codelet)
-        .expect("checked by the scheduler");
+    let name = name_of(app, spec);
     let (worker, faults) = (recorder.worker, recorder.faults);
     // Unwind safety: as in `execute`; the stream is drained before its rooms go.
     let done = catch_unwind(AssertUnwindSafe(|| {
@@ -98,7 +97,7 @@ pub(super) fn launch<A: Application, O: Observer>(
         driven.stream.begin()?;
         let scratch = driven.scratch.address;
         let mut task = DeviceTask::new(spec, rooms.clone(), scratch, &mut *driven.stream);
-        code(app, &mut task)?;
+        app.launch(spec.codelet, &mut task)?;
         let bytes = task.bytes_taken();
         let time = driven.stream.finish()?;
         faults.after_task(worker, begin);
@@ -115,21 +114,19 @@ pub(super) fn launch<A: Application, O: Observer>(
 }
 
 /// Panics, at submission, unless a worker (of the `devices` too) can run `spec` on the handles of `store`.
-pub(super) fn check<A: Application>(
-    app: &A,
+pub(super) fn check(
+    app: &dyn AnyApplication,
     store: &SharedStore<'_>,
     spec: &TaskSpec,
     devices: bool,
 ) {
-    let codelet = app.codelets().get(spec.codelet.0 as usize);
-    let codelet = codelet.unwrap_or_else(|| panic!("there is no codelet {}", spec.codelet.0));
+    let codelet = spec.codelet;
+    let name = app.name(codelet);
+    let name = name.unwrap_or_else(|| panic!("there is no codelet {}", codelet.0));
+    let on_devices = || app.has_device_code(codelet) || app.has_launch_code(codelet);
     assert!(
-        codelet.cpu.is_some()
-            || (devices
-                && (app.device_code(spec.codelet).is_some()
-                    || app.launch_code(spec.codelet).is_some())),
-        "no worker can run the codelet `{}`",
-        codelet.name
+        app.has_cpu_code(codelet) || (devices && on_devices()),
+        "no worker can run the codelet `{name}`"
     );
     for &(handle, _) in &spec.accesses {
         assert!(

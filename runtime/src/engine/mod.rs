@@ -24,7 +24,7 @@ mod tally;
 mod worker;
 
 use crate::cancel::CancelHandle;
-use crate::codelet::Application;
+use crate::erased::AnyApplication;
 use crate::error::RunError;
 use crate::faults::ActiveFaults;
 use crate::machine::Machine;
@@ -42,8 +42,8 @@ use std::any::Any;
 use tally::{Reached, Tally};
 
 /// What the threads of one run share.
-struct Engine<'r, A: Application, O: Observer> {
-    app: &'r A,
+struct Engine<'r, O: Observer> {
+    app: &'r dyn AnyApplication,
     store: SharedStore<'r>,
     observer: &'r O,
     platform: &'r Platform,
@@ -66,7 +66,7 @@ struct Engine<'r, A: Application, O: Observer> {
     flushing_workers: AtomicUsize,
 }
 
-impl<A: Application, O: Observer> Engine<'_, A, O> {
+impl<O: Observer> Engine<'_, O> {
     /// Ends the run; tasks that have not started never will. The first error is the one that is returned.
     fn fail(&self, error: RunError) {
         lock(&self.error).get_or_insert(error);
@@ -137,7 +137,7 @@ impl<A: Application, O: Observer> Engine<'_, A, O> {
     }
 }
 
-impl<A: Application, O: Observer> Company for Engine<'_, A, O> {
+impl<O: Observer> Company for Engine<'_, O> {
     fn idle(&self) -> usize {
         self.board.idle()
     }

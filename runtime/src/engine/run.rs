@@ -3,13 +3,14 @@
 //! Takes options, application, store, observer and the submission; gives its result when all tasks are done and all
 //! threads have ended.
 
-use super::submit::{Flow, Submitter};
+use super::submit::{Flow, Submission, Submitter, submitting};
 use super::{Engine, worker};
 use crate::codelet::Application;
 use crate::config::{Config, DeviceStats, RunStats};
 use crate::engine::share::Board;
 use crate::engine::sleep::Sleep;
 use crate::engine::tally::Tally;
+use crate::erased::AnyApplication;
 use crate::error::{RunError, Stopped};
 use crate::faults::ActiveFaults;
 use crate::machine::{Event, Machine};
@@ -50,25 +51,23 @@ where
     F: FnOnce(&mut Submitter<'_>) -> Result<R, Stopped>,
 {
     let devices = config.devices.len() + config.accelerators.len();
-    let done = run_on(config, app, store.share(devices), observer, submit);
+    let shared = store.share(devices);
+    let done = submitting(submit, |submit| {
+        run_on(config, app, shared, observer, submit)
+    });
     if !config.accelerators.is_empty() {
         store.unpin();
     }
     done
 }
 
-fn run_on<A, O, R, F>(
+fn run_on<O: Observer>(
     config: &Config,
-    app: &A,
+    app: &dyn AnyApplication,
     store: SharedStore<'_>,
     observer: &O,
-    submit: F,
-) -> Result<(R, RunStats), RunError>
-where
-    A: Application,
-    O: Observer,
-    F: FnOnce(&mut Submitter<'_>) -> Result<R, Stopped>,
-{
+    submit: Submission<'_>,
+) -> Result<RunStats, RunError> {
     let begin = Instant::now();
     assert!(
         (1..=1 << 16).contains(&config.threads),
@@ -110,7 +109,7 @@ where
         board: Board::new(),
         share: config.share,
         tally: Tally::new(config.window),
-        throttle: Throttle::new(&config.limits, app.codelets().len()),
+        throttle: Throttle::new(&config.limits, app.names().len()),
         cancel: &config.cancel,
         faults: ActiveFaults::new(config.faults),
         stopped: AtomicBool::new(false),
@@ -172,8 +171,8 @@ where
         return Err(error);
     }
     home.map_err(RunError::Device)?;
-    let result = outcome.expect("who says that the run has stopped has it from a run that failed");
-    let stats = RunStats {
+    outcome.expect("who says that the run has stopped has it from a run that failed");
+    Ok(RunStats {
         tasks: u64::from(submission.tasks),
         threads: config.threads,
         scheduler: config.scheduler.name,
@@ -188,8 +187,7 @@ where
         models: machine.close(),
         devices: device_stats(config, &machine),
         time_scale: machine.scale(),
-    };
-    Ok((result, stats))
+    })
 }
 
 /// All data goes to the host; that is the submission's doing, on a track of its own.
@@ -237,9 +235,9 @@ fn device_stats(config: &Config, machine: &Machine<'_>) -> Vec<DeviceStats> {
     .collect()
 }
 
-fn announce<A: Application, O: Observer>(
+fn announce<O: Observer>(
     config: &Config,
-    app: &A,
+    app: &dyn AnyApplication,
     observer: &O,
     platform: &Platform,
     host_bytes: u64,
@@ -253,12 +251,11 @@ fn announce<A: Application, O: Observer>(
     let device_workers: Vec<usize> = one_each
         .chain(config.accelerators.iter().map(|d| d.streams))
         .collect();
-    let codelets: Vec<_> = app.codelets().iter().map(|codelet| codelet.name).collect();
     let bound_to: Vec<_> = (0..workers).map(|w| platform.unit(w)).collect();
     observer.begin(&RunInfo {
         workers,
         scheduler: config.scheduler.name,
-        codelets: &codelets,
+        codelets: &app.names(),
         bound_to: &bound_to,
         host_bytes,
         devices: &devices,

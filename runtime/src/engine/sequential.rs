@@ -4,16 +4,18 @@
 //! scheduler, no thread.
 
 use super::execute::{Recorder, Times, check, execute};
-use super::submit::{Sink, Submitter};
+use super::submit::{Sink, Submission, Submitter, submitting};
 use crate::cancel::CancelHandle;
 use crate::codelet::Application;
 use crate::config::{Config, RunStats};
 use crate::denormals::FlushDenormals;
+use crate::erased::AnyApplication;
 use crate::error::{RunError, Stopped};
 use crate::faults::ActiveFaults;
 use crate::observer::{Lane, Observer, RunInfo, Track};
 use crate::spec::{TaskId, TaskSpec};
 use crate::store::{DataStore, SharedStore};
+use std::any::Any;
 use std::time::{Duration, Instant};
 
 /// Runs each task when it is submitted, on the calling thread (worker 0). Of `config` only `flush_denormals` (undone at
@@ -36,13 +38,24 @@ where
     O: Observer,
     F: FnOnce(&mut Submitter<'_>) -> Result<R, Stopped>,
 {
+    let shared = store.share(0);
+    submitting(submit, |submit| {
+        run_here(config, app, shared, observer, submit)
+    })
+}
+
+fn run_here<O: Observer>(
+    config: &Config,
+    app: &dyn AnyApplication,
+    store: SharedStore<'_>,
+    observer: &O,
+    submit: Submission<'_>,
+) -> Result<RunStats, RunError> {
     let begin = Instant::now();
-    let store = store.share(0);
-    let codelets: Vec<_> = app.codelets().iter().map(|codelet| codelet.name).collect();
     observer.begin(&RunInfo {
         workers: 1,
         scheduler: "sequential",
-        codelets: &codelets,
+        codelets: &app.names(),
         bound_to: &[None],
         host_bytes: store.bytes(),
         devices: &[],
@@ -72,8 +85,8 @@ where
     if let Some(error) = here.error {
         return Err(error);
     }
-    let result = outcome.expect("who says that the run has stopped has it from a run that failed");
-    let stats = RunStats {
+    outcome.expect("who says that the run has stopped has it from a run that failed");
+    Ok(RunStats {
         tasks: u64::from(here.submitted),
         threads: 1,
         scheduler: "sequential",
@@ -88,22 +101,21 @@ where
         models: None,
         devices: Vec::new(),
         time_scale: 1.0,
-    };
-    Ok((result, stats))
+    })
 }
 
-struct Here<'r, A: Application, O: Observer> {
-    app: &'r A,
+struct Here<'r, O: Observer> {
+    app: &'r dyn AnyApplication,
     cancel: &'r CancelHandle,
     store: SharedStore<'r>,
-    scratch: A::Scratch,
+    scratch: Box<dyn Any>,
     submission: O::Track,
     recorder: Recorder<'r, O>,
     submitted: u32,
     error: Option<RunError>,
 }
 
-impl<A: Application, O: Observer> Sink for Here<'_, A, O> {
+impl<O: Observer> Sink for Here<'_, O> {
     fn wait_until(&mut self, done: &mut dyn FnMut(Duration) -> bool) -> Result<(), Stopped> {
         if self.error.is_some() {
             return Err(Stopped(()));
@@ -130,7 +142,7 @@ impl<A: Application, O: Observer> Sink for Here<'_, A, O> {
         if O::ACTIVE {
             self.submission.submitted(id, &spec, start);
         }
-        let (scratch, recorder) = (&mut self.scratch, &mut self.recorder);
+        let (scratch, recorder) = (&mut *self.scratch, &mut self.recorder);
         match execute(self.app, self.store, id, &spec, scratch, None, recorder) {
             Ok((bytes, _)) => {
                 let end = recorder.clock();

@@ -5,9 +5,8 @@
 
 use super::live::Live;
 use super::{Engine, execute};
-use crate::codelet::Application;
 use crate::dependencies::Dependencies;
-use crate::error::Stopped;
+use crate::error::{RunError, Stopped};
 use crate::observer::{Observer, StallReason, StallRecord, Track};
 use crate::spec::{TaskId, TaskSpec};
 use std::time::{Duration, Instant};
@@ -57,9 +56,26 @@ impl<'s> Submitter<'s> {
     }
 }
 
+/// What submits the tasks of a run, once, whatever it gives.
+pub(super) type Submission<'s> = &'s mut dyn FnMut(&mut Submitter<'_>) -> Result<(), Stopped>;
+
+/// Has `run` run what `submit` submits; gives the results of both.
+pub(super) fn submitting<R, S>(
+    submit: impl FnOnce(&mut Submitter<'_>) -> Result<R, Stopped>,
+    run: impl FnOnce(Submission<'_>) -> Result<S, RunError>,
+) -> Result<(R, S), RunError> {
+    let (mut submit, mut result) = (Some(submit), None);
+    let done = run(&mut |submitter| {
+        let submit = submit.take().expect("a run asks once");
+        result = Some(submit(submitter)?);
+        Ok(())
+    })?;
+    Ok((result.expect("a run has asked that ends well"), done))
+}
+
 /// Submission to workers.
-pub(super) struct Flow<'e, 'r, A: Application, O: Observer> {
-    engine: &'e Engine<'r, A, O>,
+pub(super) struct Flow<'e, 'r, O: Observer> {
+    engine: &'e Engine<'r, O>,
     track: &'e mut O::Track,
     dependencies: Dependencies,
     live: Live,
@@ -84,8 +100,8 @@ pub(super) struct Account {
     pub(super) stalled: Duration,
 }
 
-impl<'e, 'r, A: Application, O: Observer> Flow<'e, 'r, A, O> {
-    pub(super) fn new(engine: &'e Engine<'r, A, O>, track: &'e mut O::Track) -> Self {
+impl<'e, 'r, O: Observer> Flow<'e, 'r, O> {
+    pub(super) fn new(engine: &'e Engine<'r, O>, track: &'e mut O::Track) -> Self {
         engine.tally.register();
         Flow {
             engine,
@@ -123,7 +139,7 @@ impl<'e, 'r, A: Application, O: Observer> Flow<'e, 'r, A, O> {
 
     /// Waits by `wait`, and notes it.
     #[cold]
-    fn stall(&mut self, reason: StallReason, wait: impl FnOnce(&Engine<'_, A, O>)) {
+    fn stall(&mut self, reason: StallReason, wait: impl FnOnce(&Engine<'_, O>)) {
         let (engine, begin) = (self.engine, Instant::now());
         let start = engine.observer.clock();
         wait(engine);
@@ -140,9 +156,9 @@ impl<'e, 'r, A: Application, O: Observer> Flow<'e, 'r, A, O> {
     }
 }
 
-impl<A: Application, O: Observer> Sink for Flow<'_, '_, A, O> {
+impl<O: Observer> Sink for Flow<'_, '_, O> {
     fn wait_until(&mut self, done: &mut dyn FnMut(Duration) -> bool) -> Result<(), Stopped> {
-        let stops = |engine: &Engine<'_, A, O>| engine.is_stopped() || engine.heed_cancel();
+        let stops = |engine: &Engine<'_, O>| engine.is_stopped() || engine.heed_cancel();
         if !stops(self.engine) && done(Duration::ZERO) {
             return Ok(());
         }

@@ -4,9 +4,8 @@
 
 use super::Engine;
 use super::device_log::DeviceLog;
-use super::execute::{Recorder, Times, execute, launch};
+use super::execute::{Recorder, Times, execute, launch, name_of};
 use super::share::Company;
-use crate::codelet::Application;
 use crate::denormals::FlushDenormals;
 use crate::error::{RunError, panic_message};
 use crate::machine::FetchError;
@@ -16,6 +15,7 @@ use crate::spec::WorkerId;
 use crate::store::OutOfMemory;
 use crate::sync::{Ordering, yield_now};
 use crate::task::{ReadyTask, Task};
+use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// How often a worker without a task asks again before it sleeps; with the pauses between, some microseconds.
@@ -32,7 +32,7 @@ const YIELD_EVERY: u32 = 20;
 const BINDING_ROUNDS: u32 = 200;
 
 /// The body of a worker's thread. Does not panic.
-pub(super) fn work<A: Application, O: Observer>(engine: &Engine<'_, A, O>, worker: WorkerId) {
+pub(super) fn work<O: Observer>(engine: &Engine<'_, O>, worker: WorkerId) {
     // Unwind safety: `fail` ends the run, after which nobody uses what the panic may have left half done.
     let served = catch_unwind(AssertUnwindSafe(|| serve(engine, worker)));
     if let Err(payload) = served {
@@ -41,7 +41,7 @@ pub(super) fn work<A: Application, O: Observer>(engine: &Engine<'_, A, O>, worke
     }
 }
 
-fn serve<A: Application, O: Observer>(engine: &Engine<'_, A, O>, worker: WorkerId) {
+fn serve<O: Observer>(engine: &Engine<'_, O>, worker: WorkerId) {
     engine.sleep.register(worker);
     if engine.bind && engine.platform.bind_here(worker) {
         engine.bound_workers.fetch_add(1, Ordering::Relaxed);
@@ -87,7 +87,7 @@ fn serve<A: Application, O: Observer>(engine: &Engine<'_, A, O>, worker: WorkerI
                     log.flush(&mut *driven.stream, ticks, &mut recorder.track);
                 }
                 // Who has no scratch drives a device, and can't help.
-                let helper = scratch.as_mut().filter(|_| engine.share);
+                let helper = scratch.as_deref_mut().filter(|_| engine.share);
                 match find(engine, &mut recorder, helper, free_since) {
                     Some(found) => found,
                     None => break,
@@ -127,6 +127,7 @@ fn serve<A: Application, O: Observer>(engine: &Engine<'_, A, O>, worker: WorkerI
             }
             (None, Some(scratch)) => {
                 let company = engine.share.then_some(engine as &dyn Company);
+                let scratch = &mut **scratch;
                 let done = execute(app, store, id, spec, scratch, company, &mut recorder);
                 done.map(|(bytes, helped)| {
                     helped_ns = helped;
@@ -184,7 +185,7 @@ fn serve<A: Application, O: Observer>(engine: &Engine<'_, A, O>, worker: WorkerI
 }
 
 /// Another worker's thread may wait for this processor, to bind itself to its own: as long as this one runs it would wait, beside one that has nothing to do.
-fn let_others_bind<A: Application, O: Observer>(engine: &Engine<'_, A, O>) {
+fn let_others_bind<O: Observer>(engine: &Engine<'_, O>) {
     let platform = engine.platform;
     let places = (0..platform.workers()).filter(|&worker| platform.unit(worker).is_some());
     let units = places.count();
@@ -199,8 +200,8 @@ fn let_others_bind<A: Application, O: Observer>(engine: &Engine<'_, A, O>) {
 /// Brings the data of `task` to where its worker is; gives the time when it is there. The task was found at `since`. The error is
 /// `None` if the run has ended for another reason.
 #[cold]
-fn fetch<A: Application, O: Observer>(
-    engine: &Engine<'_, A, O>,
+fn fetch<O: Observer>(
+    engine: &Engine<'_, O>,
     task: &Task,
     recorder: &mut Recorder<'_, O>,
     since: u64,
@@ -211,7 +212,7 @@ fn fetch<A: Application, O: Observer>(
     recorder.moved(task.id(), spec, engine.machine.take_events());
     fetched.map_err(|error| match error {
         FetchError::OutOfMemory(OutOfMemory { bytes }) => Some(RunError::OutOfMemory {
-            codelet: engine.app.codelets()[spec.codelet.0 as usize].name,
+            codelet: name_of(engine.app, spec),
             node: spec.node,
             bytes,
         }),
@@ -224,10 +225,10 @@ fn fetch<A: Application, O: Observer>(
 /// Waits for a task; gives it and the time it was found, or `None` when the run is over. The scheduler had none for this
 /// worker, which has been without since `free_since`. With `scratch` it helps those that have one, meanwhile.
 #[cold]
-fn find<A: Application, O: Observer>(
-    engine: &Engine<'_, A, O>,
+fn find<O: Observer>(
+    engine: &Engine<'_, O>,
     recorder: &mut Recorder<'_, O>,
-    scratch: Option<&mut A::Scratch>,
+    scratch: Option<&mut dyn Any>,
     free_since: u64,
 ) -> Option<(ReadyTask, u64)> {
     let Some(scratch) = scratch else {
@@ -239,10 +240,10 @@ fn find<A: Application, O: Observer>(
     found
 }
 
-fn seek<A: Application, O: Observer>(
-    engine: &Engine<'_, A, O>,
+fn seek<O: Observer>(
+    engine: &Engine<'_, O>,
     recorder: &mut Recorder<'_, O>,
-    mut scratch: Option<&mut A::Scratch>,
+    mut scratch: Option<&mut dyn Any>,
     free_since: u64,
 ) -> Option<(ReadyTask, u64)> {
     let worker = recorder.worker;
@@ -304,10 +305,10 @@ fn seek<A: Application, O: Observer>(
 }
 
 /// Does parts of somebody's task, if there are any; gives the time after that. The worker was idle since `since`.
-fn help<A: Application, O: Observer>(
-    engine: &Engine<'_, A, O>,
+fn help<O: Observer>(
+    engine: &Engine<'_, O>,
     recorder: &mut Recorder<'_, O>,
-    scratch: &mut A::Scratch,
+    scratch: &mut dyn Any,
     since: u64,
 ) -> Option<u64> {
     let clock = || recorder.clock();
@@ -321,7 +322,7 @@ fn help<A: Application, O: Observer>(
 }
 
 /// A worker that was in bed may have been called for one task and found another: if tasks are left, it calls the next.
-fn pass_on<A: Application, O: Observer>(engine: &Engine<'_, A, O>, task: ReadyTask) -> ReadyTask {
+fn pass_on<O: Observer>(engine: &Engine<'_, O>, task: ReadyTask) -> ReadyTask {
     if engine.scheduler.queued() > 0 {
         engine.sleep.wake(Wake::Any);
     }

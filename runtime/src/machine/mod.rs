@@ -39,8 +39,8 @@ pub use real::Accelerator;
 use real::RealNode;
 pub(crate) use real::Room;
 
-use crate::codelet::Application;
 use crate::config::Config;
+use crate::erased::AnyApplication;
 use crate::models::{CostModels, ModelReport, name_of};
 use crate::schedulers::{Arch, Missing, Place, World};
 use crate::spec::{TaskSpec, WorkerId};
@@ -97,9 +97,9 @@ pub(crate) enum FetchError {
 
 impl<'r> Machine<'r> {
     /// The machine that `config` describes, for the codelets of `app`; `store` was shared for its devices.
-    pub(crate) fn new<A: Application>(
+    pub(crate) fn new(
         config: &Config,
-        app: &A,
+        app: &dyn AnyApplication,
         store: SharedStore<'r>,
         ticks: &'r (dyn Fn() -> u64 + Sync),
     ) -> Result<Self, DeviceError> {
@@ -122,10 +122,10 @@ impl<'r> Machine<'r> {
             };
             places.extend(std::iter::repeat_n(place, accelerator.streams));
         }
-        let codelets = app.codelets();
+        let codelets = app.names();
         let asked = config.scheduler.uses_models || config.learn;
         let models = asked.then(|| {
-            let names = codelets.iter().map(|c| name_of(c.name, app.variant()));
+            let names = codelets.iter().map(|name| name_of(name, app.variant()));
             CostModels::open(names.collect(), config.kinds(), &config.models)
         });
         let real = !real_kinds.is_empty();
@@ -148,10 +148,10 @@ impl<'r> Machine<'r> {
         };
         let devices = (!sides.is_empty()).then(|| {
             let mut speeds = vec![vec![1.0; codelets.len()]];
-            let of = |kind: &&DeviceSpec| codelets.iter().map(|c| kind.speed_of(c.name)).collect();
+            let of = |kind: &&DeviceSpec| codelets.iter().map(|name| kind.speed_of(name)).collect();
             speeds.extend(kinds.iter().map(of));
             speeds.extend(real_kinds.iter().map(|_| vec![1.0; codelets.len()]));
-            let scale = time_scale(config, codelets.iter().map(|c| c.name));
+            let scale = time_scale(config, codelets.iter().copied());
             let ids = (0..codelets.len() as u16).map(crate::spec::CodeletId);
             Devices {
                 done: sides.iter().map(|_| Default::default()).collect(),
@@ -159,11 +159,11 @@ impl<'r> Machine<'r> {
                     .with_waits(ids.clone().map(|id| app.only_waits(id)).collect()),
                 scale,
                 speeds,
-                on_cpu: codelets.iter().map(|c| c.cpu.is_some()).collect(),
+                on_cpu: ids.clone().map(|id| app.has_cpu_code(id)).collect(),
                 on_device: ids
                     .map(|id| match real {
-                        true => app.launch_code(id).is_some(),
-                        false => app.device_code(id).is_some(),
+                        true => app.has_launch_code(id),
+                        false => app.has_device_code(id),
                     })
                     .collect(),
             }
