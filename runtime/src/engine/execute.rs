@@ -35,7 +35,6 @@ pub(super) fn execute<O: Observer>(
     // The parts of a task know no device.
     let company = company.filter(|_| !emulated);
     let context = TaskContext::new(id, spec, worker, store, company, recorder);
-    let (name, node) = (name_of(app, spec), spec.node);
     // Unwind safety: after a panic no further task runs, and neither the scratch nor the application is used by the run.
     match catch_unwind(AssertUnwindSafe(|| {
         faults.in_task(id.0);
@@ -45,8 +44,8 @@ pub(super) fn execute<O: Observer>(
         done
     })) {
         Ok(Ok(())) => Ok((context.bytes_taken(), context.helped_ns())),
-        Ok(Err(failure)) => Err(failed(name, node, failure)),
-        Err(payload) => Err(panicked(name, node, &*payload)),
+        Ok(Err(failure)) => Err(failed(name_of(app, spec), spec.node, failure)),
+        Err(payload) => Err(panicked(name_of(app, spec), spec.node, &*payload)),
     }
 }
 
