@@ -66,6 +66,7 @@ impl<T: Scalar> Csc<T> {
     }
 
     /// Rows and values of one column.
+    #[inline]
     pub fn col(&self, j: usize) -> (&[u32], &[T]) {
         let range = self.pattern.colptr[j]..self.pattern.colptr[j + 1];
         (&self.pattern.rowidx[range.clone()], &self.values[range])

@@ -381,6 +381,15 @@ fn singleton_rows<T: FactorScalar>(symbolic: &Symbolic, a: &Csc<T>) -> Vec<Vec<(
     if symbolic.singletons.is_empty() {
         return Vec::new();
     }
+    if symbolic.transposed {
+        // The rows of W are the columns of A.
+        let row_of = |row: u32| {
+            let (idx, values) = a.col(row as usize);
+            let entries = idx.iter().zip(values);
+            entries.map(|(&i, v)| (i, v.conj())).collect()
+        };
+        return symbolic.singletons.iter().map(|s| row_of(s.row)).collect();
+    }
     let mut at = vec![u32::MAX; symbolic.work_rows()];
     for (k, s) in symbolic.singletons.iter().enumerate() {
         at[s.row as usize] = k as u32;
@@ -388,15 +397,8 @@ fn singleton_rows<T: FactorScalar>(symbolic: &Symbolic, a: &Csc<T>) -> Vec<Vec<(
     let mut rows: Vec<Vec<(u32, T)>> = vec![Vec::new(); symbolic.singletons.len()];
     for j in 0..a.ncols() {
         let (idx, values) = a.col(j);
-        let entries = idx.iter().zip(values);
-        // A row that is no singleton's has a place beyond all of them.
-        if symbolic.transposed {
-            if let Some(row) = rows.get_mut(at[j] as usize) {
-                row.extend(entries.map(|(&i, v)| (i, v.conj())));
-            }
-            continue;
-        }
-        for (&i, &v) in entries {
+        for (&i, &v) in idx.iter().zip(values) {
+            // A row that is no singleton's has a place beyond all of them.
             if let Some(row) = rows.get_mut(at[i as usize] as usize) {
                 row.push((j as u32, v));
             }

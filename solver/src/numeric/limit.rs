@@ -113,6 +113,9 @@ impl Gate {
     }
 }
 
+/// So many bytes are never too many: to ask for what is available takes longer than the smallest problems.
+const ALWAYS_THERE: u64 = 16 << 20;
+
 /// Refuses work that does not fit into the memory that the system says is available, where it says so; `held` bytes are there
 /// already.
 pub(super) fn check_available(
@@ -124,6 +127,9 @@ pub(super) fn check_available(
     // Dense rows come when the workers and their scratch are gone.
     let update = (prediction.factor_bytes as u64).saturating_add(prediction.update_bytes as u64);
     let needed = run.max(update);
+    if needed <= ALWAYS_THERE {
+        return Ok(());
+    }
     match available_bytes().map(|available| available.saturating_add(held)) {
         Some(available) if needed > available => Err(SolveError::TooLarge { needed, available }),
         _ => Ok(()),

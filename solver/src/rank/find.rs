@@ -36,7 +36,8 @@ pub(crate) fn find<T: FactorScalar, O: Observer>(
     let default = default_tolerance(a, largest);
     let mut tolerance = options.tolerance.unwrap_or(default);
     let nodes = Nodes::new(factors);
-    let mut scan = nodes.scan(tolerance)?;
+    let scanning = tracing::debug_span!("diagonal");
+    let mut scan = scanning.in_scope(|| nodes.scan(tolerance))?;
     match scan.first {
         None if scan.doubtful == 0 || options.deficient == Deficient::Refuse => {
             let rank = Rank {
@@ -60,7 +61,8 @@ pub(crate) fn find<T: FactorScalar, O: Observer>(
     let norm = a.norm_frobenius().to_f64();
     for raised in 0.. {
         let (deficiency, mut rank) = deflate_all(&nodes, &scan, (tolerance, norm), &runner)?;
-        let inverse = inverse_norm_of(&nodes, &deficiency, largest);
+        let estimating = tracing::debug_span!("condition");
+        let inverse = estimating.in_scope(|| inverse_norm_of(&nodes, &deficiency, largest));
         rank.condition = Some(largest * inverse);
         rank.raised_from = (raised > 0).then_some(default);
         let may_raise = options.tolerance.is_none() && raised < RAISES;

@@ -66,7 +66,7 @@ pub(crate) fn deflate_all<T: FactorScalar, O: Observer>(
     (tolerance, norm): (f64, f64),
     runner: &Runner<'_, O>,
 ) -> Result<(Deficiency<T>, Rank), SolveError> {
-    let works = closure(nodes, &scan.suspects);
+    let works = tracing::debug_span!("closure").in_scope(|| closure(nodes, &scan.suspects));
     let shape = nodes.factors.shape;
     let _span = tracing::info_span!("deflate", nodes = works.len()).entered();
     let codes: [CpuCode<App<'_, T>>; 7] = [
@@ -139,6 +139,7 @@ pub(crate) fn deflate_all<T: FactorScalar, O: Observer>(
         !(is_little || is_branch && is_whole),
         submit,
     )?;
+    let _span = tracing::debug_span!("put together").entered();
     let done: Vec<_> = app.done.into_iter().map(into_inner).collect();
     finish(nodes, &works, (done, store), (tolerance, norm))
 }
