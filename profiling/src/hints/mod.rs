@@ -16,6 +16,7 @@
 //! | `slow_submission`, `window`, `memory_limit` | workers wait for the submission, and why it waits |
 //! | `spills` | the recorder's own writing |
 //! | `denormals`, `page_faults`, `subtrees` | tasks that take longer than their operations say |
+//! | `held_up` | single tasks that took many times what their size says |
 //! | `late_copies` | what begins a front waits while others run, and the end of the run waits for it |
 //! | `few_tasks` | nothing was ready, and why |
 //! | `split` | what ran on CPUs and what on devices |
@@ -35,6 +36,7 @@
 mod denormals;
 mod few_tasks;
 mod findings;
+mod held_up;
 mod hint;
 mod late_copies;
 mod memory_limit;
@@ -69,6 +71,7 @@ pub static RULES: &[Rule] = &[
     denormals::RULE,
     page_faults::RULE,
     subtrees::RULE,
+    held_up::RULE,
     late_copies::RULE,
     few_tasks::RULE,
     split::RULE,

@@ -99,6 +99,59 @@ fn denormals_are_told_from_interruptions() {
 }
 
 #[test]
+fn a_task_that_was_held_up_is_told_unless_a_record_says_why() {
+    for seed in SEEDS {
+        let tree = Tree::broad(seed);
+        let jobs = tree.jobs.iter().enumerate();
+        let of = |codelet| {
+            let of = jobs.clone().filter(move |(_, job)| job.codelet == codelet);
+            of.map(|(k, _)| k as u32).collect::<Vec<_>>()
+        };
+        let with = |chosen: &[u32], longer: f64| {
+            let factor = |d: &Doing<'_>| if chosen.contains(&d.id) { longer } else { 1.0 };
+            play(
+                &tree,
+                &World {
+                    factor: &factor,
+                    ..world(seed)
+                },
+            )
+        };
+        let updates = of(TPMQRT);
+        let one = [updates[updates.len() / 2]];
+        let trace = with(&one, 1000.0);
+        let hint = said(&trace, "held_up").expect("one task");
+        assert!(hint.title.starts_with("1 task was held up"), "{hint:?}");
+        let slowest = trace.tables.tasks.iter();
+        let slowest = slowest.max_by_key(|t| t.end_ns - t.start_ns).unwrap();
+        assert_eq!(hint.place.as_ref().unwrap().tasks, [slowest.task]);
+        let told = fact(&hint, &format!("tpmqrt of node {}", slowest.node));
+        let over: f64 = told
+            .split(", ")
+            .nth(1)
+            .unwrap()
+            .split(' ')
+            .next()
+            .unwrap()
+            .parse()
+            .unwrap();
+        assert!((over / 1000.0 - 1.0).abs() < 0.3, "{told}");
+
+        // Neither a little longer, nor many tasks; and not what the records explain.
+        assert_eq!(said(&with(&one, 3.0), "held_up"), None);
+        let many: Vec<u32> = updates.iter().copied().step_by(4).collect();
+        assert_eq!(said(&with(&many, 1000.0), "held_up"), None);
+        let mut away = trace.clone();
+        away.tables.counters.push(Counter {
+            task: slowest.task,
+            counter: "page_faults".to_owned(),
+            value: (slowest.end_ns - slowest.start_ns) / 2000,
+        });
+        assert_eq!(said(&away, "held_up"), None);
+    }
+}
+
+#[test]
 fn page_faults_are_told_by_their_lowest_price() {
     let clean = play(&Tree::broad(2), &world(2));
     let counted = |each: u64| {
