@@ -36,7 +36,8 @@ pub struct Options {
     /// Tiles of a panel that are reduced one after the other before their heads are reduced by a binary tree; 0 for one
     /// flat reduction; chosen per front when not given.
     pub bh: Option<u32>,
-    /// Whether large fronts are cut for devices, unless a size is asked for: into larger tiles. All others are cut for CPUs.
+    /// Whether large fronts are cut for devices, unless a size is asked for: into larger tiles. All others are cut for CPUs; there panels are
+    /// reduced on CPUs, whatever devices a run has.
     pub for_devices: bool,
 }
 

@@ -5,6 +5,7 @@
 
 use super::FactorScalar;
 use super::app::App;
+use crate::plan::Factor;
 use crate::plan::kept::Stage;
 use crate::plan::tasks::RHS;
 use crate::symbolic::Front;
@@ -139,6 +140,15 @@ pub(super) fn packed_start(front: &Front, j: usize) -> usize {
     }
 }
 
+/// Takes the memory for V and T of a step of a panel.
+pub(super) fn take_factor(task: &TaskContext<'_>, factor: Factor) -> Result<(), TaskFailure> {
+    match factor.is_overwritten {
+        true => task.allocate_for_overwrite(factor.handle, factor.bytes)?,
+        false => task.allocate(factor.handle, factor.bytes)?,
+    }
+    Ok(())
+}
+
 impl<T: FactorScalar> App<'_, T> {
     /// Takes the memory of one tile column of a front.
     pub fn init_front(
@@ -149,21 +159,13 @@ impl<T: FactorScalar> App<'_, T> {
         scratch.after_groups();
         let [f, j, ..] = task.task().params;
         let f = f as usize;
-        let mut buffers = self.plan.column_buffers(f, j);
-        // Entries of A and of the children are scattered into zeros; V and T come whole.
-        if j != RHS {
-            let factors = self.plan.column_factors(f, j as usize);
-            buffers.truncate(buffers.len() - factors.len());
-            for (handle, bytes, is_overwritten) in factors {
-                if is_overwritten {
-                    task.allocate_for_overwrite(handle, bytes)?;
-                } else {
-                    task.allocate(handle, bytes)?;
-                }
-            }
+        let (tiles, factors) = self.plan.taken_with_column(f, j);
+        for factor in factors {
+            take_factor(task, factor)?;
         }
+        // Entries of A and of the children are scattered into zeros.
         let t = self.plan.tiling(f);
-        for (i, (handle, bytes)) in buffers.into_iter().enumerate() {
+        for (i, (handle, bytes)) in tiles.into_iter().enumerate() {
             let untouched = if j == RHS {
                 0
             } else {

@@ -222,14 +222,13 @@ pub(super) fn factorize_in<T: FactorScalar, O: Observer>(
         let mut levels = levels.iter();
         for u in 0..symbolic.units.len() {
             app.plan.unit_tasks(u, &mut tasks);
-            if let Some(gate) = &app.gate {
-                let bytes: usize = tasks
-                    .iter()
-                    .map(|task| app.plan.memory_of(task).allocated_bytes)
-                    .sum();
-                submitter.wait_until(|patience| gate.reserve(bytes as u64, patience))?;
-            }
             for task in tasks.drain(..) {
+                if let Some(gate) = &app.gate {
+                    match app.plan.memory_of(&task).allocated_bytes as u64 {
+                        0 => (),
+                        bytes => submitter.wait_until(|wait| gate.reserve(bytes, wait))?,
+                    }
+                }
                 submitter.submit(task.priority(*levels.next().expect("a level for every task")))?;
             }
         }

@@ -1,12 +1,12 @@
 //! A limit on the memory for fronts and factors.
 //!
-//! The submission reserves the bytes of a unit before it submits the unit's tasks, and waits while that would exceed the
+//! The submission reserves the bytes that a task will take before it submits it, and waits while that would exceed the
 //! limit; bytes are given back when a task frees them. Tasks allocate only what was reserved for them, so the store never
 //! holds more than the limit.
 //!
-//! It cannot deadlock. The submission goes through the units in one fixed postorder, and when it waits before unit u,
-//! every task of the units before u has been submitted and will end without anything of u: after that the store holds
-//! what it holds at this point of a sequential run. That and u's bytes are at most the sequential peak, and a limit
+//! It cannot deadlock. The submission goes through the tasks in one fixed order, and when it waits before one, all tasks
+//! before it have been submitted and will end without it: after that the store holds
+//! what it holds at this point of a sequential run. That and the task's bytes are at most the sequential peak, and a limit
 //! below the sequential peak is refused before the work begins. (Agullo, Buttari, Guermouche, Lopez, TOMS 2016, section
 //! 5.3, has the idea.)
 

@@ -2,6 +2,7 @@
 
 use super::FactorScalar;
 use super::app::{App, Scratch};
+use super::assemble::take_factor;
 use super::share::{self, by_columns};
 use crate::plan::panel::{tile_stair, triangle_stair};
 use crate::plan::tasks::RHS;
@@ -73,6 +74,11 @@ impl<T: FactorScalar> App<'_, T> {
         }
     }
 
+    fn take_own_factor(&self, task: &TaskContext<'_>) -> Result<(), TaskFailure> {
+        let factor = self.plan.factor_taken(task.task());
+        factor.map_or(Ok(()), |factor| take_factor(task, factor))
+    }
+
     /// Accesses: the tile; the buffer for V and T.
     pub fn geqrt(
         &self,
@@ -88,6 +94,7 @@ impl<T: FactorScalar> App<'_, T> {
             ib,
             stair,
         } = self.head(&at(task.task()));
+        self.take_own_factor(task)?;
         let mut tile = task.write::<T>(0);
         let mut factor = task.write::<T>(1);
         let (v, tf) = factor.split_at_mut(rows * reflectors);
@@ -155,6 +162,7 @@ impl<T: FactorScalar> App<'_, T> {
         let t = self.plan.tiling(f);
         let (w, ib) = (t.width(k), t.inner_block(size_of::<T>()));
         let stair = self.plan.sym.tree.stair(f);
+        self.take_own_factor(task)?;
         let mut upper = task.write::<T>(0);
         let mut lower = task.write::<T>(1);
         let mut factor = task.write::<T>(2);

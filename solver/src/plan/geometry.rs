@@ -166,7 +166,9 @@ impl TaskGraph<'_> {
     fn of_column(&self, f: usize, j: u32) -> TaskGeometry {
         let scalar = self.plan.shape.scalar_bytes;
         let t = self.plan.tiling(f);
-        let buffers = self.plan.column_buffers(f, j);
+        let (tiles, factors) = self.plan.taken_with_column(f, j);
+        let bytes = tiles.iter().map(|tile| tile.1);
+        let bytes = bytes.chain(factors.iter().map(|factor| factor.bytes));
         let (rows, cols) = match j {
             RHS => (t.rows[self.plan.tile_rows(f)], self.plan.shape.nrhs as u32),
             j => {
@@ -178,7 +180,7 @@ impl TaskGraph<'_> {
             tile_col: (j != RHS).then_some(j),
             rows,
             cols,
-            entries: buffers.iter().map(|b| (b.1 / scalar) as u64).sum(),
+            entries: bytes.map(|bytes| (bytes / scalar) as u64).sum(),
             ..TaskGeometry::default()
         }
     }

@@ -8,7 +8,17 @@ use super::panel::{Step, steps};
 use super::tasks::RHS;
 use super::{Layout, Plan};
 use crate::analysis::groups::Unit;
-use treeqr_runtime::Handle;
+use treeqr_runtime::{Handle, TaskSpec};
+
+/// The buffer for V and T of a step of a panel.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Factor {
+    pub handle: Handle,
+    pub bytes: usize,
+    /// Whether the kernel that makes them writes every entry: the last block of reflectors leaves rows of T alone when it is narrower
+    /// than the others.
+    pub is_overwritten: bool,
+}
 
 impl Plan<'_> {
     pub(super) fn number_handles(&self) -> Layout {
@@ -125,16 +135,19 @@ impl Plan<'_> {
 
     /// Every buffer of a front in tiles, with its size in bytes.
     pub fn front_buffers(&self, f: usize) -> Vec<(Handle, usize)> {
-        let columns = 0..self.tiling(f).grid().1 as u32;
-        columns
-            .chain([RHS])
-            .flat_map(|j| self.column_buffers(f, j))
-            .collect()
+        let columns = 0..self.tiling(f).grid().1;
+        let of_column = |j: usize| {
+            let factors = self.panel_factors(f, j).into_iter();
+            let factors = factors.map(|factor| (factor.handle, factor.bytes));
+            self.column_tiles(f, j as u32).into_iter().chain(factors)
+        };
+        let mut out: Vec<_> = columns.flat_map(of_column).collect();
+        out.extend(self.column_tiles(f, RHS));
+        out
     }
 
-    /// The buffers of tile column `j` of a front: its tiles, and what the panel needs if there is one. Column [`RHS`]:
-    /// the tiles of the right-hand sides.
-    pub fn column_buffers(&self, f: usize, j: u32) -> Vec<(Handle, usize)> {
+    /// The tiles of tile column `j` of a front; of column [`RHS`] those of the right-hand sides.
+    fn column_tiles(&self, f: usize, j: u32) -> Vec<(Handle, usize)> {
         let t = self.tiling(f);
         let bytes = |entries: usize| entries * self.shape.scalar_bytes;
         if j == RHS {
@@ -148,32 +161,59 @@ impl Plan<'_> {
                 .collect();
         }
         let j = j as usize;
-        let tiles =
-            (0..t.depth[j] as usize).map(|i| (self.tile(f, i, j), bytes(t.height(i) * t.width(j))));
-        let mut out: Vec<_> = tiles.collect();
-        let factors = self.column_factors(f, j).into_iter();
-        out.extend(factors.map(|(handle, bytes, _)| (handle, bytes)));
-        out
+        let tiles = 0..t.depth[j] as usize;
+        tiles
+            .map(|i| (self.tile(f, i, j), bytes(t.height(i) * t.width(j))))
+            .collect()
     }
 
-    /// Those of them that hold V and T, and whether the kernel that makes them writes every entry: the last block of reflectors
-    /// leaves rows of T alone when it is narrower than the others.
-    pub fn column_factors(&self, f: usize, j: usize) -> Vec<(Handle, usize, bool)> {
+    /// The buffers for V and T of panel `k` of a front; none where it is no panel.
+    pub fn panel_factors(&self, f: usize, k: usize) -> Vec<Factor> {
         let t = self.tiling(f);
-        if j >= t.panels {
-            return Vec::new();
+        match k < t.panels {
+            true => steps(t, k)
+                .into_iter()
+                .map(|step| self.factor_of(f, k, step))
+                .collect(),
+            false => Vec::new(),
         }
-        let ib = t.inner_block(self.shape.scalar_bytes);
-        let one = |step: Step| {
-            let (handle, entries) = self.step_factor(f, j, step);
-            let reflectors = match step {
-                Step::Head { i } => (t.height(i) - t.offset(i, j)).min(t.width(j)),
-                Step::Flat { .. } | Step::Tree { .. } => t.width(j),
-            };
-            let bytes = entries * self.shape.scalar_bytes;
-            (handle, bytes, reflectors.is_multiple_of(ib))
+    }
+
+    fn factor_of(&self, f: usize, k: usize, step: Step) -> Factor {
+        let t = self.tiling(f);
+        let (handle, entries) = self.step_factor(f, k, step);
+        let reflectors = match step {
+            Step::Head { i } => (t.height(i) - t.offset(i, k)).min(t.width(k)),
+            Step::Flat { .. } | Step::Tree { .. } => t.width(k),
         };
-        steps(t, j).into_iter().map(one).collect()
+        Factor {
+            handle,
+            bytes: entries * self.shape.scalar_bytes,
+            is_overwritten: reflectors.is_multiple_of(t.inner_block(self.shape.scalar_bytes)),
+        }
+    }
+
+    /// Whether V and T are taken by the tasks that make them, when the children's contribution blocks are gone, and not with the front:
+    /// where these tasks are the CPUs'.
+    pub fn takes_factors_late(&self, f: usize) -> bool {
+        self.is_for_cpus(f)
+    }
+
+    /// What a task of a panel takes so.
+    pub fn factor_taken(&self, task: &TaskSpec) -> Option<Factor> {
+        let f = task.params[0] as usize;
+        let (k, step) = Step::of(task.codelet, &task.params)?;
+        self.takes_factors_late(f)
+            .then(|| self.factor_of(f, k, step))
+    }
+
+    /// What is taken with tile column `j`: its tiles, or those of the right-hand sides, and V and T where they do not come later.
+    pub fn taken_with_column(&self, f: usize, j: u32) -> (Vec<(Handle, usize)>, Vec<Factor>) {
+        let factors = match j == RHS || self.takes_factors_late(f) {
+            true => Vec::new(),
+            false => self.panel_factors(f, j as usize),
+        };
+        (self.column_tiles(f, j), factors)
     }
 
     /// The buffer for T (and V) of a step of panel k, with its scalars.

@@ -113,8 +113,8 @@ impl Tiling {
 impl Plan<'_> {
     /// Whether buffers of front f are cut when it is done: if it is in tiles, no root, and the CPUs'.
     pub fn is_cut(&self, f: usize) -> bool {
-        let on_host = |t: &Tiling| !self.sym.options.for_devices || t.host_only;
-        self.front(f).parent.is_some() && self.sym.tilings[f].as_ref().is_some_and(on_host)
+        let is_tiled = self.sym.tilings[f].is_some();
+        is_tiled && self.front(f).parent.is_some() && self.is_for_cpus(f)
     }
 
     /// V of a step of panel k as it lies in memory when front f is done: of a head in the buffer of its factors, else in the tile;

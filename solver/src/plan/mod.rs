@@ -24,6 +24,7 @@ use crate::analysis::groups::Unit;
 use crate::analysis::partition::Tiling;
 use crate::symbolic::{Front, Symbolic};
 pub use geometry::{GraphTask, TaskGeometry, TaskGraph};
+pub(crate) use handles::Factor;
 pub use predict::Prediction;
 pub(crate) use predict::{Predicted, bottom_levels, model_ns};
 pub use scratch::CODELETS;
@@ -135,6 +136,11 @@ impl<'s> Plan<'s> {
     /// The tiling of a front that has one.
     pub fn tiling(&self, f: usize) -> &'s Tiling {
         self.sym.tilings[f].as_ref().expect("a front in tiles")
+    }
+
+    /// Whether front f, which is in tiles, was cut for the CPUs and not for devices.
+    pub fn is_for_cpus(&self, f: usize) -> bool {
+        !self.sym.options.for_devices || self.tiling(f).host_only
     }
 
     /// Flops in real operations to flops of this run's scalar.

@@ -10,7 +10,9 @@
 //!             tile 7  head
 //! ```
 
+use super::codelet;
 use crate::analysis::partition::Tiling;
+use treeqr_runtime::CodeletId;
 
 /// One step of a panel's reduction. Tile rows are absolute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +23,23 @@ pub(crate) enum Step {
     Flat { a: usize, i: usize },
     /// tpqrt of the triangle of head `b` into that of head `a`.
     Tree { a: usize, b: usize },
+}
+
+impl Step {
+    /// What a task of a panel does, by its parameters: (panel, step); none for other tasks.
+    pub(crate) fn of(
+        codelet: CodeletId,
+        &[_, k, i, a, _, tree]: &[u32; 6],
+    ) -> Option<(usize, Step)> {
+        let (i, a) = (i as usize, a as usize);
+        let step = match (codelet, tree) {
+            (codelet::GEQRT, _) => Step::Head { i },
+            (codelet::TPQRT, 0) => Step::Flat { a, i },
+            (codelet::TPQRT, _) => Step::Tree { a, b: i },
+            _ => return None,
+        };
+        Some((k as usize, step))
+    }
 }
 
 impl Tiling {

@@ -231,10 +231,16 @@ impl Plan<'_> {
                     take(self.group_cb_bytes(at));
                 }
             }
-            codelet::INIT_FRONT => self
-                .column_buffers(at, task.params[1])
-                .iter()
-                .for_each(|b| take(b.1)),
+            codelet::INIT_FRONT => {
+                let (tiles, factors) = self.taken_with_column(at, task.params[1]);
+                tiles.iter().for_each(|tile| take(tile.1));
+                factors.iter().for_each(|factor| take(factor.bytes));
+            }
+            codelet::GEQRT | codelet::TPQRT => {
+                if let Some(factor) = self.factor_taken(task) {
+                    take(factor.bytes);
+                }
+            }
             codelet::CLEAN_FRONT => {
                 let stage = Stage::of(&task.params);
                 let mut free = |bytes: usize| {

@@ -173,7 +173,7 @@ impl Plan<'_> {
         }
         let t = self.tiling(f);
         for task in &mut out[before..] {
-            task.host_only = t.host_only;
+            task.host_only = t.host_only || self.factor_taken(task).is_some();
             task.device_first = t.device_first;
         }
     }
@@ -185,7 +185,9 @@ impl Plan<'_> {
         let columns = (0..t.grid().1 as u32).chain((self.shape.nrhs > 0).then_some(RHS));
         for j in columns {
             let mut task = spec(codelet::INIT_FRONT, f as u32, [f as u32, j, 0, 0]);
-            for (handle, _) in self.column_buffers(f, j) {
+            let (tiles, factors) = self.taken_with_column(f, j);
+            let tiles = tiles.iter().map(|tile| tile.0);
+            for handle in tiles.chain(factors.iter().map(|factor| factor.handle)) {
                 task = task.with(handle, Write);
             }
             if j == 0 {
@@ -282,6 +284,10 @@ impl Plan<'_> {
                 self.tile(f, i, j as usize)
             }
         };
+        let makes = match self.takes_factors_late(f) {
+            true => Write,
+            false => ReadWrite,
+        };
         let steps = steps(t, k);
         // The factors of this panel, and the rows of R that no later panel reaches, when the last step of the panel is done with them.
         let stays = |handle: Handle| released.is_some_and(|released| !released.contains(&handle));
@@ -314,7 +320,7 @@ impl Plan<'_> {
                         self,
                     )
                     .with(self.tile(f, i, k), ReadWrite)
-                    .with(factor, ReadWrite);
+                    .with(factor, makes);
                     out.push(settled(task, &[(0, is_last), (1, true)]));
                     for &(j, width) in &right {
                         let flops = gemqrt_flops::<f64>(rows, width, rows.min(w), stair);
@@ -337,7 +343,7 @@ impl Plan<'_> {
                     )
                     .with(self.tile(f, a, k), ReadWrite)
                     .with(self.tile(f, i, k), ReadWrite)
-                    .with(factor, ReadWrite);
+                    .with(factor, makes);
                     out.push(settled(task, &[(0, is_last), (1, true), (2, true)]));
                     for &(j, width) in &right {
                         let flops = tpmqrt_flops::<f64>(rows, width, w, stair);
@@ -361,7 +367,7 @@ impl Plan<'_> {
                     )
                     .with(self.tile(f, a, k), ReadWrite)
                     .with(self.tile(f, b, k), ReadWrite)
-                    .with(factor, ReadWrite);
+                    .with(factor, makes);
                     out.push(settled(task, &[(0, is_last), (1, true), (2, true)]));
                     for &(j, width) in &right {
                         let flops = tpmqrt_flops::<f64>(w, width, w, stair);
