@@ -93,6 +93,36 @@ fn entries_are_those_that_move() {
 }
 
 #[test]
+fn panels_take_their_factors_when_they_make_them_unless_a_device_may() {
+    let (mut begun, mut all) = (Vec::new(), Vec::new());
+    for for_devices in [false, true] {
+        let loaded = load::<f64>("gallery:grid3d-12").expect("a matrix");
+        let options = Options {
+            nb: Some(32),
+            mb: Some(64),
+            for_devices,
+            ..Options::default()
+        };
+        let symbolic = analyse(loaded.matrix.pattern(), &options).expect("a pattern");
+        // The tiles are asked for, so all fronts may go to a device.
+        let tasks = graph(&symbolic, RunShape::of::<f64>(0, true));
+        let panels: Vec<_> = of(&tasks, "geqrt").chain(of(&tasks, "tpqrt")).collect();
+        assert!(panels.len() > 100, "the test needs panels");
+        for task in panels {
+            assert_eq!(task.allocated_bytes == 0, for_devices, "{task:?}");
+            assert_eq!(task.spec.host_only, !for_devices, "{task:?}");
+        }
+        let sum = |tasks: &mut dyn Iterator<Item = &GraphTask>| -> u64 {
+            tasks.map(|t| t.allocated_bytes).sum()
+        };
+        begun.push(sum(&mut of(&tasks, "init_front")));
+        all.push(sum(&mut tasks.iter()));
+    }
+    assert_eq!(all[0], all[1], "the same buffers, at another time");
+    assert!(begun[0] < begun[1], "{begun:?}");
+}
+
+#[test]
 fn kernels_do_about_what_their_blocks_ask_for() {
     // Dense blocks bound the flops from above: the staircase only takes away.
     for name in NAMES {
