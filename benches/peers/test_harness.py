@@ -252,8 +252,17 @@ class Tables(unittest.TestCase):
         for part in ("1.20 (1.00 – 2.00)", "3.60 (3.00 – 4.00), METIS H 2", "0.100 †, 2, once", "**0.08**", "83 (83 %)", "Not quiet", "Foo: no file"):
             self.assertIn(part, text)
         self.assertIn("MKL (2): ||x|| 1.0e+12", text.replace("\\|", "|"))
-        columns = [line.count("|") for line in tables.total_table([self.result]).splitlines()]
-        self.assertEqual(len(set(columns)), 1, "a cell too many or too few")
+        for made in (tables.overview_table, tables.total_table, tables.memory_table):
+            columns = [line.count("|") for line in made([self.result]).splitlines()]
+            self.assertEqual(len(set(columns)), 1, "a cell too many or too few")
+
+    def test_the_overview_has_the_ratios_and_the_least_memory(self):
+        last = tables.overview_table([self.result]).splitlines()[-1]
+        cells = [cell.strip() for cell in last.strip("|").split("|")]
+        self.assertEqual(cells[1:], ["**0.08**", "**0.08**", "83 %", "–", "–", "–", "–"])
+        memory = {H: 30e6, SPQR: 50e6, MKL: 40e6}
+        kept = result(runs=[record(s, 1.0, peak_rss_bytes=bytes) for s, bytes in memory.items()], settings=tuple(memory))
+        self.assertTrue(tables.overview_table([kept]).endswith("| **1.00** | **1.00** | – | 30 / 40 |"))
 
     def test_a_matrix_on_which_treeqr_failed_has_its_line(self):
         failed = result(scouts=[{"setting": X.name, "error": "exit 2"}, record(SPQR, 1.0)], settings=(X, SPQR))

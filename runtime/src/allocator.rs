@@ -3,11 +3,11 @@
 //! glibc maps a large block on its own and unmaps it when it is freed, but from the first time on that it frees one, blocks of that
 //! size come from its heap, one heap for each thread, where they leave holes: after an analysis a tenth or more of what a process then
 //! takes for the factorization. With every block a mapping of its own, on the other hand, an analysis touches the same memory for the
-//! first time again and again, which costs more than the copying that is done in it (docs/performance.md, Memory).
+//! first time again and again, which costs more than the copying that is done in it (docs/performance/memory.md).
 
 /// Blocks from so many bytes on are mappings of their own.
 const MAPPED_FROM: std::ffi::c_int = 8 << 20;
-/// Heaps of all threads together. With one they wait for its lock; four and eight leave more holes (docs/performance.md, Memory).
+/// Heaps of all threads together. With one they wait for its lock; four and eight leave more holes (docs/performance/memory.md).
 const HEAPS: std::ffi::c_int = 2;
 
 /// Gives pages of the heap back to the system that nobody uses, wherever they lie: between a step that takes and frees much and one that

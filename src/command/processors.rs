@@ -1,7 +1,7 @@
 //! A processor for each of the threads that read and analyse.
 //!
 //! They hand over work every few tens of microseconds. The system wakes one where it ran last or beside whoever wakes it, and on a machine of few processors it then
-//! waits behind another one for up to some milliseconds, while a processor has nothing to do (docs/performance.md, Threads of the analysis). Workers of a run are bound by the runtime.
+//! waits behind another one for up to some milliseconds, while a processor has nothing to do (docs/performance/analysis.md, Threads of the analysis). Workers of a run are bound by the runtime.
 
 use treeqr::runtime::take_own_processor;
 

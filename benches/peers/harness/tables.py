@@ -126,18 +126,42 @@ def factorize_table(results, kind="any"):
     return table(head, rows) if rows else ""
 
 
+def least_memory(settings, solver, keeps_h):
+    """Of the settings of a solver that gave an answer; `None` where it has none."""
+    own = [t for t in settings.values() if t["solver"] == solver and t["keeps_h"] == keeps_h and t["answered"]]
+    figures = [t["peak_rss_bytes"] for t in own if t.get("peak_rss_bytes")]
+    return min(figures, key=lambda f: f["median"], default=None)
+
+
 def memory_table(results):
     rows = []
     for result in results:
         settings = result["summary"]["settings"]
-
-        def least(solver, keeps_h, settings=settings):
-            own = [t for t in settings.values() if t["solver"] == solver and t["keeps_h"] == keeps_h and t["answered"]]
-            figures = [t["peak_rss_bytes"] for t in own if t.get("peak_rss_bytes")]
-            return megabytes(min(figures, key=lambda f: f["median"])) if figures else "–"
-
-        rows.append([result["name"], *(least(s, h) for h in (False, True) for s in ("treeqr", "spqr")), least("mkl", True)])
+        ours_and_theirs = [(s, h) for h in (False, True) for s in ("treeqr", "spqr")]
+        rows.append([result["name"], *(megabytes(least_memory(settings, s, h)) for s, h in [*ours_and_theirs, ("mkl", True)])])
     head = ["matrix", "treeqr, x only", "SuiteSparseQR, x only", "treeqr, H kept", "SuiteSparseQR, H kept", "MKL"]
+    return table(head, rows)
+
+
+def memory_beside(settings, keeps_h):
+    """treeqr's megabytes and those of the peer that takes least."""
+    mine = least_memory(settings, "treeqr", keeps_h)
+    peers = [least_memory(settings, solver, keeps_h) for solver in SOLVERS]
+    theirs = min((figures for figures in peers if figures), key=lambda f: f["median"], default=None)
+    return f"{megabytes(mine)} / {megabytes(theirs)}" if mine and theirs else "–"
+
+
+def overview_table(results):
+    """How many times as fast as the best peer: a line for each matrix, what a reader wants first."""
+    rows = []
+    for result in results:
+        settings, kinds = result["summary"]["settings"], result["summary"]["best"]
+        mine = kinds["any"]["treeqr"]
+        share = settings[mine].get("part_of_peak") if mine else None
+        times = [ratio(kinds[kind][key]["ratio"]) for kind in ("any", "h") for key in ("total_s", "factorize_s")]
+        memory = [memory_beside(settings, keeps_h) for keeps_h in (False, True)]
+        rows.append([result["name"], *times[:2], f"{100 * share:.0f} %" if share else "–", *times[2:], *memory])
+    head = ["matrix", "total", "factorization", "of dgemm's peak", "H kept by all: total", "factorization", "MB, x only", "MB, H kept"]
     return table(head, rows)
 
 
@@ -189,6 +213,7 @@ def report(data):
         lines.append("treeqr with H kept was run only on wide matrices.")
     blocks = ["\n".join(lines)]
     parts = [
+        ("The best peer's time over treeqr's; memory, treeqr / the peer that takes least", overview_table(results)),
         ("Time to solution: read, analyse, factorize, solve", total_table(results)),
         ("The factorization", factorize_table(results)),
         ("H kept by all: time to solution", total_table(results, "h") if kept else ""),

@@ -5,7 +5,7 @@
 //!
 //! Why: a huge page is cleared at once, in 0.1 to 0.3 ms, and saves 511 faults. But the host of a virtual machine may have taken back what was free
 //! there (free page reporting), and then whoever touches it waits until the host has brought all of it again: 5 to 7 ms have been seen.
-//! Small pages come from fragments that the host has left alone, at 1 ms for as many bytes (docs/performance.md, Memory). No setting of the
+//! Small pages come from fragments that the host has left alone, at 1 ms for as many bytes (docs/performance/memory.md). No setting of the
 //! system tells of it beforehand; so it is measured, on pages that come anyway.
 
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
