@@ -145,7 +145,7 @@ impl<'a, 'b, F: Fn(u32) -> &'a [u32]> Part<'a, 'b, F> {
         if let Some(p) = front.parent {
             self.hang(s, p);
         }
-        self.slots.fronts.push(Some(front));
+        self.slots.fronts.push(Some(Box::new(front)));
     }
 
     /// Front c is a child of p.
@@ -160,14 +160,15 @@ impl<'a, 'b, F: Fn(u32) -> &'a [u32]> Part<'a, 'b, F> {
 }
 
 /// Numbers the fronts that are left.
-fn compact(fronts: Vec<Option<RawFront>>) -> Vec<RawFront> {
+fn compact(fronts: Vec<Option<Box<RawFront>>>) -> Vec<RawFront> {
     let mut id = vec![0u32; fronts.len()];
     let mut next = 0;
     for (f, front) in fronts.iter().enumerate() {
         id[f] = next;
         next += u32::from(front.is_some());
     }
-    let mut out: Vec<RawFront> = fronts.into_iter().flatten().collect();
+    let mut out: Vec<RawFront> = Vec::with_capacity(next as usize);
+    out.extend(fronts.into_iter().flatten().map(|front| *front));
     for front in &mut out {
         front.children.iter_mut().for_each(|c| *c = id[*c as usize]);
     }

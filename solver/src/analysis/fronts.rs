@@ -82,10 +82,11 @@ pub(super) fn staircase(starting: &mut [u32], npiv: usize) -> u32 {
     above
 }
 
-/// Fronts of a range of supernodes; none where a front was merged into its parent.
+/// Fronts of a range of supernodes; none where a front was merged into its parent. Each stays where it was made: most are merged, and all of them
+/// put together would be a list of fresh pages for every time that it is moved.
 pub(crate) struct Slots {
     pub first: u32,
-    pub fronts: Vec<Option<RawFront>>,
+    pub fronts: Vec<Option<Box<RawFront>>>,
 }
 
 impl Slots {
@@ -94,7 +95,7 @@ impl Slots {
         front.expect("a child is there until it is merged")
     }
 
-    fn slot(&mut self, f: u32) -> &mut Option<RawFront> {
+    fn slot(&mut self, f: u32) -> &mut Option<Box<RawFront>> {
         &mut self.fronts[(f - self.first) as usize]
     }
 }
@@ -238,7 +239,7 @@ impl<'a, F: Fn(u32) -> &'a [u32]> Maker<'a, F> {
                     stair,
                     children,
                     ..
-                } = child;
+                } = *child;
                 let lists = [cols, own_rows, stair, children];
                 lists.into_iter().for_each(|list| self.spare.give(list));
             } else {
