@@ -68,21 +68,43 @@ pub(crate) fn postorder(parent: &[u32]) -> Vec<u32> {
     post
 }
 
+/// A column order with its elimination tree and the entries of every row of R; columns are numbered by their place in `order`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct CountedTree {
+    pub order: Vec<u32>,
+    pub parent: Vec<u32>,
+    pub counts: Vec<u32>,
+}
+
+impl CountedTree {
+    /// With a postorder of the tree for the order.
+    pub fn postordered(&self) -> Self {
+        let post = postorder(&self.parent);
+        CountedTree {
+            order: post.iter().map(|&v| self.order[v as usize]).collect(),
+            parent: relabelled(&self.parent, &post),
+            counts: post.iter().map(|&v| self.counts[v as usize]).collect(),
+        }
+    }
+}
+
 /// An elimination tree whose column order is a postorder of it: `order` and `parent` after relabelling.
 pub(crate) fn postordered_etree(cols: &Pattern, order: &[u32]) -> (Vec<u32>, Vec<u32>) {
     let parent = column_etree(cols, order);
     let post = postorder(&parent);
+    let new_order = post.iter().map(|&v| order[v as usize]).collect();
+    (new_order, relabelled(&parent, &post))
+}
+
+/// The parents where the nodes come in the order of `post`.
+fn relabelled(parent: &[u32], post: &[u32]) -> Vec<u32> {
     let mut place = vec![NONE; post.len()];
     for (k, &v) in post.iter().enumerate() {
         place[v as usize] = k as u32;
     }
-    let new_order = post.iter().map(|&v| order[v as usize]).collect();
-    let new_parent = post
-        .iter()
-        .map(|&v| match parent[v as usize] {
-            NONE => NONE,
-            p => place[p as usize],
-        })
-        .collect();
-    (new_order, new_parent)
+    let above = |&v: &u32| match parent[v as usize] {
+        NONE => NONE,
+        p => place[p as usize],
+    };
+    post.iter().map(above).collect()
 }

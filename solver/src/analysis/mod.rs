@@ -36,7 +36,7 @@ use crate::options::{DenseRows, Options};
 use crate::symbolic::{Front, Symbolic, Tree};
 use cleanup::Reduced;
 use groups::Unit;
-use ordering::OrderingInput;
+use ordering::{Order, OrderingInput};
 use partition::Tiling;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -302,13 +302,14 @@ fn order_columns(
         Some((cols, rows)) => (cols, rows),
         None => (&*reduced.cols, &*reduced.rows),
     };
-    let outline = |order: &[u32]| {
-        if last.is_empty() {
-            return Outline::new(reduced, order);
+    let outline = |order: Order<'_>| match order {
+        Order::Tree(tree) if last.is_empty() => Outline::of_tree(reduced, tree),
+        _ if last.is_empty() => Outline::new(reduced, order.columns()),
+        _ => {
+            let first = order.columns().iter().map(|&j| sparse[j as usize]);
+            let order: Vec<u32> = first.chain(last.iter().copied()).collect();
+            Outline::new(reduced, &order)
         }
-        let first = order.iter().map(|&j| sparse[j as usize]);
-        let order: Vec<u32> = first.chain(last.iter().copied()).collect();
-        Outline::new(reduced, &order)
     };
     let input = OrderingInput { cols, rows };
     let (structure, name, why) = if options.ordering == ordering::AUTO {
@@ -316,7 +317,7 @@ fn order_columns(
     } else {
         let entry = ordering::find(&options.ordering)?;
         let order = (entry.compute)(&input)?;
-        let outline = outline(&order);
+        let outline = outline(Order::Columns(&order));
         let structure = match entry.name {
             ordering::NATURAL => outline.build_in_order(),
             _ => outline.build(),

@@ -5,7 +5,7 @@
 
 use super::cleanup::Reduced;
 use super::counts::{RowsByFirst, row_counts};
-use super::etree::NONE;
+use super::etree::{CountedTree, NONE};
 use super::forest::{self, Supernodes};
 use super::fronts::RawFront;
 use super::{etree, partition, pivots, supernodes};
@@ -47,14 +47,33 @@ struct Estimate {
 impl<'a> Outline<'a> {
     /// The tree for `order`, a permutation of the columns of W22. Nearly linear in the entries.
     pub fn new(reduced: &'a Reduced, order: &[u32]) -> Self {
-        let (order, parent) = etree::postordered_etree(&reduced.cols, order);
-        let mut place = vec![0u32; order.len()];
-        for (k, &j) in order.iter().enumerate() {
-            place[j as usize] = k as u32;
-        }
         let rows = &*reduced.rows;
-        let by_first = RowsByFirst::new(order.len(), &first_places(rows, &place));
+        let (order, parent) = etree::postordered_etree(&reduced.cols, order);
+        let (place, by_first) = places(rows, &order);
         let counts = row_counts(&parent, &by_first, &place, |i| rows.col(i as usize));
+        let tree = CountedTree {
+            order,
+            parent,
+            counts,
+        };
+        Self::of(rows, tree, place, by_first)
+    }
+
+    /// That of a tree of all columns of W22, which is known. O(rows + columns), and the entries once more on all threads.
+    pub fn of_tree(reduced: &'a Reduced, tree: &CountedTree) -> Self {
+        let rows = &*reduced.rows;
+        let tree = tree.postordered();
+        let (place, by_first) = places(rows, &tree.order);
+        Self::of(rows, tree, place, by_first)
+    }
+
+    /// That of a tree in postorder.
+    fn of(rows: &'a Pattern, tree: CountedTree, place: Vec<u32>, by_first: RowsByFirst) -> Self {
+        let CountedTree {
+            order,
+            parent,
+            counts,
+        } = tree;
         let start = supernodes::fundamental(&parent, &counts);
         let start = supernodes::relaxed(&parent, &counts, &start);
         let estimate = estimate(&parent, &counts, &by_first, &start);
@@ -125,6 +144,16 @@ impl<'a> Outline<'a> {
         let row = |i| lists.row(i);
         forest::build(&self.supernodes, &self.by_first, row, tiled_flops)
     }
+}
+
+/// The places of the columns, and the rows by the first of theirs.
+fn places(rows: &Pattern, order: &[u32]) -> (Vec<u32>, RowsByFirst) {
+    let mut place = vec![0u32; order.len()];
+    for (k, &j) in order.iter().enumerate() {
+        place[j as usize] = k as u32;
+    }
+    let by_first = RowsByFirst::new(order.len(), &first_places(rows, &place));
+    (place, by_first)
 }
 
 /// Rows that one task takes.

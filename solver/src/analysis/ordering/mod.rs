@@ -15,7 +15,7 @@ mod natural;
 use crate::error::AnalyseError;
 use treeqr_matrices::Pattern;
 
-pub(crate) use auto::{choose, flops};
+pub(crate) use auto::{Order, choose, flops};
 
 /// What an ordering sees of the problem.
 pub struct OrderingInput<'a> {

@@ -19,6 +19,7 @@ mod costs;
 mod race;
 
 use super::{NATURAL, OrderingInput};
+use crate::analysis::etree::CountedTree;
 use crate::analysis::structure::{Outline, Structure};
 use crate::error::AnalyseError;
 use race::Field;
@@ -41,10 +42,27 @@ struct Candidate<'a> {
     outline: Outline<'a>,
 }
 
+/// What an ordering has found.
+#[derive(Clone, Copy)]
+pub(crate) enum Order<'o> {
+    Columns(&'o [u32]),
+    /// With the tree, which it has come across.
+    Tree(&'o CountedTree),
+}
+
+impl<'o> Order<'o> {
+    pub fn columns(self) -> &'o [u32] {
+        match self {
+            Order::Columns(order) => order,
+            Order::Tree(tree) => &tree.order,
+        }
+    }
+}
+
 /// The best of the candidates, and why, in one sentence.
 pub(crate) fn choose<'a>(
     input: &'a OrderingInput<'a>,
-    outline: impl Fn(&[u32]) -> Outline<'a> + Sync,
+    outline: impl Fn(Order<'_>) -> Outline<'a> + Sync,
 ) -> Result<(Structure, &'static str, String), AnalyseError> {
     let field = Field::new(input, outline);
     let mut tried = field.candidates()?;
@@ -144,7 +162,8 @@ mod tests {
             cols: &reduced.cols,
             rows: &reduced.rows,
         };
-        let field = Field::new(&input, |order: &[u32]| Outline::new(&reduced, order));
+        let outline = |order: Order<'_>| Outline::new(&reduced, order.columns());
+        let field = Field::new(&input, outline);
         let natural = field.natural();
         let is_without_fill = field.costs.is_without_fill(&natural.outline);
         let (became, first) = match field.start(&AtomicBool::new(false)) {

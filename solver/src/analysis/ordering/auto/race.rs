@@ -5,7 +5,8 @@ use super::super::graph::{self, ColumnGraph};
 use super::super::groups::Groups;
 use super::super::{NATURAL, OrderingInput, TWISTED, amd, colamd, natural};
 use super::costs::{self, Beside, Costs};
-use super::{Candidate, DISSECTION};
+use super::{Candidate, DISSECTION, Order};
+use crate::analysis::etree::CountedTree;
 use crate::analysis::structure::Outline;
 use crate::error::AnalyseError;
 use std::borrow::Cow;
@@ -28,7 +29,7 @@ pub(super) enum Started<'a> {
     Replaced,
 }
 
-impl<'a, O: Fn(&[u32]) -> Outline<'a> + Sync> Field<'a, O> {
+impl<'a, O: Fn(Order<'_>) -> Outline<'a> + Sync> Field<'a, O> {
     pub fn new(input: &'a OrderingInput<'a>, outline: O) -> Self {
         let groups = Groups::of_columns(input);
         let costs = Costs::new(input, groups.len());
@@ -40,7 +41,7 @@ impl<'a, O: Fn(&[u32]) -> Outline<'a> + Sync> Field<'a, O> {
         }
     }
 
-    fn candidate(&self, name: &'static str, told: &'static str, order: &[u32]) -> Candidate<'a> {
+    fn candidate(&self, name: &'static str, told: &'static str, order: Order<'_>) -> Candidate<'a> {
         let outline = tracing::debug_span!("outline", name).in_scope(|| (self.outline)(order));
         tracing::debug!(
             name,
@@ -59,7 +60,7 @@ impl<'a, O: Fn(&[u32]) -> Outline<'a> + Sync> Field<'a, O> {
     /// By the columns as they come.
     pub fn natural(&self) -> Candidate<'a> {
         let order = natural::order(self.input);
-        self.candidate(NATURAL, "the columns as they come", &order)
+        self.candidate(NATURAL, "the columns as they come", Order::Columns(&order))
     }
 
     /// In the place of the columns as they come the same from both ends, where that leads to a much shorter path and hardly more work: fronts of a band are a chain.
@@ -68,7 +69,8 @@ impl<'a, O: Fn(&[u32]) -> Outline<'a> + Sync> Field<'a, O> {
             return candidate;
         }
         let told = "the columns as they come, from both ends";
-        let twisted = self.candidate(TWISTED, told, &natural::twisted(self.input));
+        let order = natural::twisted(self.input);
+        let twisted = self.candidate(TWISTED, told, Order::Columns(&order));
         match costs::is_better_from_both_ends(&twisted.outline, &candidate.outline) {
             true => twisted,
             false => candidate,
@@ -76,11 +78,12 @@ impl<'a, O: Fn(&[u32]) -> Outline<'a> + Sync> Field<'a, O> {
     }
 
     pub fn by_amd(&self, graph: &ColumnGraph<'_>) -> Result<Candidate<'a>, AnalyseError> {
-        Ok(self.candidate("amd", "AMD", &amd::of_graph(graph)?))
+        let order = amd::of_graph(graph)?;
+        Ok(self.candidate("amd", "AMD", Order::Columns(&order)))
     }
 
-    fn by_colamd(&self, order: &[u32]) -> Candidate<'a> {
-        self.candidate("colamd", "COLAMD", order)
+    fn by_colamd(&self, tree: &CountedTree) -> Candidate<'a> {
+        self.candidate("colamd", "COLAMD", Order::Tree(tree))
     }
 
     /// By COLAMD, unless that takes too long. What became of it counts no more when it is given up.
@@ -92,16 +95,16 @@ impl<'a, O: Fn(&[u32]) -> Outline<'a> + Sync> Field<'a, O> {
         let _span = tracing::debug_span!("colamd").entered();
         let mut elimination = colamd::Elimination::new(self.input);
         if self.costs.is_dense {
-            let order = elimination.until(given_up, begun);
-            if order.is_none() && (elimination.done() as f64) < enough {
+            let tree = elimination.until(given_up, begun);
+            if tree.is_none() && (elimination.done() as f64) < enough {
                 return Started::Replaced;
             }
-            if let Some(order) = order {
-                return Started::Done(self.by_colamd(&order));
+            if let Some(tree) = tree {
+                return Started::Done(self.by_colamd(&tree));
             }
         }
         match elimination.until(given_up, entries) {
-            Some(order) => Started::Done(self.by_colamd(&order)),
+            Some(tree) => Started::Done(self.by_colamd(&tree)),
             None if self.costs.is_dense => Started::Replaced,
             None => {
                 let (done, reach) = (elimination.done(), elimination.reach());
@@ -113,8 +116,8 @@ impl<'a, O: Fn(&[u32]) -> Outline<'a> + Sync> Field<'a, O> {
 
     /// By COLAMD, which was paused.
     pub fn to_the_end(&self, mut elimination: colamd::Elimination<'_>) -> Candidate<'a> {
-        let order = elimination.until(&AtomicBool::new(false), u64::MAX);
-        self.by_colamd(&order.expect("nobody gives it up"))
+        let tree = elimination.until(&AtomicBool::new(false), u64::MAX);
+        self.by_colamd(&tree.expect("nobody gives it up"))
     }
 
     /// By nested dissection, unless it is given up; each attempt has other cuts.
@@ -131,7 +134,7 @@ impl<'a, O: Fn(&[u32]) -> Outline<'a> + Sync> Field<'a, O> {
             _ => "a third one",
         };
         let (order, _) = dissection::unless(given_up, graph, manner)?;
-        Some(self.candidate(DISSECTION, told, &order))
+        Some(self.candidate(DISSECTION, told, Order::Columns(&order)))
     }
 
     /// By nested dissection, which may be known, unless it is given up; by a second one where the factorization takes very much longer. Beside minimum

@@ -1,9 +1,11 @@
 //! One pivot after the other.
 
 use super::OrderingInput;
+use super::chains::Chains;
 use super::columns::Columns;
 use super::degrees::Degrees;
 use super::rows::Rows;
+use crate::analysis::etree::CountedTree;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// An elimination that is under way.
@@ -12,6 +14,7 @@ pub(crate) struct Elimination<'a> {
     columns: Columns,
     degrees: Degrees,
     order: Vec<u32>,
+    chains: Chains,
     /// Columns of the present element.
     element: Vec<u32>,
     alike: Alike,
@@ -33,6 +36,7 @@ impl<'a> Elimination<'a> {
             degrees.insert(&mut columns.of, c);
         }
         Elimination {
+            chains: Chains::new(input.rows.ncols()),
             rows,
             columns,
             degrees,
@@ -44,8 +48,8 @@ impl<'a> Elimination<'a> {
         }
     }
 
-    /// All columns in their order; none when it is given up, or has looked at so many entries that it pauses: then it can go on.
-    pub fn until(&mut self, given_up: &AtomicBool, entries: u64) -> Option<Vec<u32>> {
+    /// All columns in their order, with the tree; none when it is given up, or has looked at so many entries that it pauses: then it can go on.
+    pub fn until(&mut self, given_up: &AtomicBool, entries: u64) -> Option<CountedTree> {
         while let Some(pivot) = self.degrees.pop(&mut self.columns.of) {
             self.pivots += 1;
             self.eliminate(pivot);
@@ -53,7 +57,7 @@ impl<'a> Elimination<'a> {
                 return None;
             }
         }
-        Some(std::mem::take(&mut self.order))
+        Some(self.chains.tree(std::mem::take(&mut self.order)))
     }
 
     /// Columns of the element that was made last, as a part of those that are left: how far R reaches by now.
@@ -71,8 +75,12 @@ impl<'a> Elimination<'a> {
 
     fn eliminate(&mut self, pivot: u32) {
         let id = self.unite(pivot);
+        let own = self.columns.of[pivot as usize].weight;
         self.columns.emit(pivot, &mut self.order);
-        let Some(id) = id else { return };
+        let Some(id) = id else {
+            self.chains.add(self.order.len(), own, None);
+            return;
+        };
         self.rows.tidy(&self.columns);
         let mut element = std::mem::take(&mut self.element);
         let mut degree = 0;
@@ -81,8 +89,15 @@ impl<'a> Elimination<'a> {
             let weight = self.columns.of[c as usize].weight;
             degree += weight;
             self.work += self.columns.rows(c).len() as u64;
-            self.columns.retain(c, |r| self.rows.subtract(r, weight));
+            self.columns.retain(c, |r| {
+                let stays = self.rows.subtract(r, weight);
+                if !stays {
+                    self.chains.leave_within(r, || self.rows.columns(r));
+                }
+                stays
+            });
         }
+        let width = own + degree;
         self.alike.begin(element.len());
         for &c in &element {
             let hash = self.sum_differences(c);
@@ -96,6 +111,8 @@ impl<'a> Elimination<'a> {
         }
         self.rows.forget();
         element.retain(|&c| !self.columns.is_gone(c));
+        let leaves = (!element.is_empty()).then_some(id);
+        self.chains.add(self.order.len(), width, leaves);
         if !element.is_empty() {
             let left = self.columns.of.len() - self.order.len();
             self.rows.make_element(id, &element, degree);
@@ -129,6 +146,7 @@ impl<'a> Elimination<'a> {
                 }
             }
             self.rows.leave(r);
+            self.chains.hang(r, pivot);
             id = id.or(Some(r));
         }
         id

@@ -3,6 +3,8 @@
 use super::super::OrderingInput;
 use super::Elimination;
 use super::order;
+use crate::analysis::counts::{RowsByFirst, row_counts};
+use crate::analysis::etree::{CountedTree, column_etree};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use std::sync::atomic::AtomicBool;
@@ -44,6 +46,40 @@ impl Matrix {
 
     fn colamd(&self) -> Vec<u32> {
         order(&self.input()).expect("it never fails")
+    }
+
+    /// What COLAMD says of the tree of its order.
+    fn tree(&self) -> CountedTree {
+        let mut elimination = Elimination::new(&self.input());
+        let tree = elimination.until(&AtomicBool::new(false), u64::MAX);
+        tree.expect("nobody gives it up")
+    }
+
+    /// The tree of that order by Liu's algorithm, and the lengths of R's rows by that of Gilbert, Li, Ng and Peyton, in a postorder.
+    fn tree_of(&self, order: &[u32]) -> CountedTree {
+        let tree = CountedTree {
+            order: order.to_vec(),
+            parent: column_etree(&self.cols, order),
+            counts: vec![0; order.len()],
+        };
+        let tree = tree.postordered();
+        let mut place = vec![0; order.len()];
+        for (&j, k) in tree.order.iter().zip(0..) {
+            place[j as usize] = k;
+        }
+        // A row without columns is not among those of W22.
+        let rows: Vec<u32> = (0..self.rows.ncols() as u32)
+            .filter(|&i| !self.rows.col(i as usize).is_empty())
+            .collect();
+        let columns = |i: u32| self.rows.col(rows[i as usize] as usize);
+        let first = |i| {
+            let places = columns(i).iter().map(|&j| place[j as usize]);
+            places.min().expect("a column")
+        };
+        let first: Vec<u32> = (0..rows.len() as u32).map(first).collect();
+        let by_first = RowsByFirst::new(order.len(), &first);
+        let counts = row_counts(&tree.parent, &by_first, &place, columns);
+        CountedTree { counts, ..tree }
     }
 
     fn rows(&self) -> Vec<Vec<u32>> {
@@ -213,19 +249,25 @@ proptest! {
     }
 
     #[test]
+    fn its_tree_is_that_of_its_order(a in random_matrix()) {
+        let tree = a.tree();
+        prop_assert_eq!(tree.postordered(), a.tree_of(&tree.order));
+    }
+
+    #[test]
     fn tags_start_anew_and_the_arena_is_packed_without_a_trace(a in random_matrix(), before in 0u32..300) {
         let mut elimination = Elimination::new(&a.input());
         elimination.rows.be_short_of_room(before);
-        let order = elimination.until(&AtomicBool::new(false), u64::MAX);
-        prop_assert_eq!(order, Some(a.colamd()));
+        let tree = elimination.until(&AtomicBool::new(false), u64::MAX);
+        prop_assert_eq!(tree.map(|tree| tree.order), Some(a.colamd()));
     }
 
     #[test]
     fn it_pauses_and_goes_on(a in random_matrix()) {
         let mut elimination = Elimination::new(&a.input());
         let never = AtomicBool::new(false);
-        let order = (0..).find_map(|entries| elimination.until(&never, entries));
-        prop_assert_eq!(order, Some(a.colamd()));
+        let tree = (0..).find_map(|entries| elimination.until(&never, entries));
+        prop_assert_eq!(tree.map(|tree| tree.order), Some(a.colamd()));
     }
 }
 
@@ -247,6 +289,8 @@ fn it_is_what_plain_lists_give_on_the_gallery() {
         let order = a.colamd();
         assert!(is_permutation(&order, a.cols.ncols()), "{name}");
         assert_eq!(order, twin(&a), "{name}");
+        let tree = a.tree();
+        assert_eq!(tree.postordered(), a.tree_of(&order), "{name}");
     }
 }
 
@@ -298,6 +342,8 @@ fn empty_and_full_rows_and_columns() {
         let a = Matrix::of_rows(n, &rows);
         assert!(is_permutation(&a.colamd(), n));
         assert_eq!(a.colamd(), twin(&a));
+        let tree = a.tree();
+        assert_eq!(tree.postordered(), a.tree_of(&tree.order));
     }
     for (m, n) in [(0, 0), (0, 3), (4, 1)] {
         let a = Matrix::of_rows(n, &vec![vec![]; m]);
@@ -309,7 +355,8 @@ fn empty_and_full_rows_and_columns() {
 fn what_is_given_up_ends_at_once() {
     let a = Matrix::of_gallery("conv2d-15");
     let mut elimination = Elimination::new(&a.input());
-    assert_eq!(elimination.until(&AtomicBool::new(true), u64::MAX), None);
+    let until = elimination.until(&AtomicBool::new(true), u64::MAX);
+    assert!(until.is_none());
     // The first pivot's supercolumn, and columns without rows outside of its element.
     assert!(elimination.done() < 20);
 }
