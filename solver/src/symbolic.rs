@@ -1,5 +1,6 @@
 //! [`Symbolic`]: all that an analysis knows, valid for every matrix with the same pattern and for every scalar.
 
+use crate::analysis::block_flops::{self, BlockFlops};
 use crate::analysis::cleanup::Singleton;
 use crate::analysis::dense::update_flops;
 use crate::analysis::groups::Unit;
@@ -7,7 +8,7 @@ use crate::analysis::partition::Tiling;
 use crate::options::Options;
 use crate::plan::Predicted;
 use crate::positions::Positions;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use treeqr_matrices::Pattern;
 
@@ -167,6 +168,8 @@ pub struct Symbolic {
     pub(crate) transposed: bool,
     pub(crate) singletons: Vec<Singleton>,
     pub(crate) tree: Tree,
+    /// What [`Symbolic::block_flops`] gives.
+    pub(crate) flops: OnceLock<Vec<BlockFlops>>,
     /// Per front: tiles, or none for a front that is factorized as one block.
     pub(crate) tilings: Vec<Option<Tiling>>,
     /// What becomes tasks, in the order of submission.
@@ -187,6 +190,11 @@ pub struct Symbolic {
 }
 
 impl Symbolic {
+    /// By front, as one block each; counted when it is first asked for.
+    pub(crate) fn block_flops(&self) -> &[BlockFlops] {
+        self.flops.get_or_init(|| block_flops::of(&self.tree))
+    }
+
     /// Rows of A.
     pub fn nrows(&self) -> usize {
         self.pattern.nrows()

@@ -11,6 +11,7 @@
 //! the entries of A and of the fronts' lists.
 
 mod amalgamate;
+pub(crate) mod block_flops;
 pub(crate) mod cleanup;
 mod counts;
 pub(crate) mod dense;
@@ -34,14 +35,14 @@ pub(crate) mod work;
 use crate::error::AnalyseError;
 use crate::options::{DenseRows, Options};
 use crate::symbolic::{Front, Symbolic, Tree};
+use block_flops::BlockFlops;
 use cleanup::Reduced;
 use groups::Unit;
 use ordering::{Order, OrderingInput};
 use partition::Tiling;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 use structure::{Outline, Structure};
-use treeqr_kernels::{Stair, front_qr_flops};
 use treeqr_matrices::Pattern;
 
 /// Analyses the pattern of a matrix.
@@ -108,7 +109,10 @@ pub fn analyse(pattern: &Arc<Pattern>, options: &Options) -> Result<Symbolic, An
     let tree = steps.run("numbering", || {
         numbering::number(&work, &reduced, &order, fronts)
     });
-    let (tilings, (units, unit_of)) = steps.run("partition", || cut(&tree, options))?;
+    let (flops, (tilings, (units, unit_of))) = steps.run("partition", || {
+        let flops = block_flops::of(&tree);
+        cut(&tree, &flops, options).map(|cut| (flops, cut))
+    })?;
     tracing::info!(
         ordering = ordered.name,
         fronts = tree.fronts.len(),
@@ -125,6 +129,7 @@ pub fn analyse(pattern: &Arc<Pattern>, options: &Options) -> Result<Symbolic, An
         transposed: work.transposed,
         singletons: reduced.singletons,
         tree,
+        flops: OnceLock::from(flops),
         tilings,
         units,
         unit_of,
@@ -142,10 +147,10 @@ pub fn analyse(pattern: &Arc<Pattern>, options: &Options) -> Result<Symbolic, An
 #[allow(clippy::type_complexity)] // three lists
 fn cut(
     tree: &Tree,
+    flops: &[BlockFlops],
     options: &Options,
 ) -> Result<(Vec<Option<Tiling>>, (Vec<Unit>, Vec<u32>)), AnalyseError> {
-    let fronts = 0..tree.fronts.len();
-    let flops: Vec<u64> = fronts.map(|f| block_flops(tree, f)).collect();
+    let flops: Vec<u64> = flops.iter().map(|flops| flops.without_rhs).collect();
     limits::check_fronts(&tree.fronts, &flops)?;
     let tilings = partition::partition(tree, &flops, options)?;
     let units = groups::group(tree, &tilings, &flops, options.threads);
@@ -160,7 +165,7 @@ impl Symbolic {
     /// As [`analyse`] for tiles.
     pub fn cut_again(&self, options: &Options) -> Result<Self, AnalyseError> {
         partition::check(options)?;
-        let (tilings, (units, unit_of)) = cut(&self.tree, options)?;
+        let (tilings, (units, unit_of)) = cut(&self.tree, self.block_flops(), options)?;
         Ok(Symbolic {
             options: options.clone(),
             tilings,
@@ -169,17 +174,6 @@ impl Symbolic {
             ..self.clone()
         })
     }
-}
-
-/// Flops of a front as one block, in real arithmetic.
-fn block_flops(tree: &Tree, f: usize) -> u64 {
-    let front = &tree.fronts[f];
-    front_qr_flops::<f64>(
-        front.m as usize,
-        front.n as usize,
-        0,
-        Stair::Rows(tree.stair(f)),
-    )
 }
 
 /// W without some rows, analysed.

@@ -146,6 +146,7 @@ impl Stored for Symbolic {
             transposed: Stored::get(from)?,
             singletons: from.list()?,
             tree: Stored::get(from)?,
+            flops: Default::default(),
             tilings: from.list()?,
             units: from.list()?,
             unit_of: Stored::get(from)?,

@@ -9,7 +9,6 @@ use super::tasks::RHS;
 use super::{Plan, RunShape, codelet};
 use crate::analysis::groups::Unit;
 use crate::symbolic::{FrontTiles, Symbolic};
-use treeqr_kernels::{Stair, front_qr_flops};
 use treeqr_runtime::{CodeletId, TaskSpec};
 
 /// What a task works on.
@@ -117,10 +116,7 @@ impl TaskGraph<'_> {
         for (u, unit) in plan.sym.units.iter().enumerate() {
             match unit {
                 Unit::Group(fronts) => fronts.iter().for_each(|&f| {
-                    let front = plan.front(f as usize);
-                    let stair = Stair::Rows(plan.sym.tree.stair(f as usize));
-                    let (m, n) = (front.m as usize, front.n as usize);
-                    let real = front_qr_flops::<f64>(m, n, plan.shape.nrhs, stair);
+                    let real = plan.sym.block_flops()[f as usize].with(plan.shape.nrhs);
                     out[f as usize] = plan.flops(real);
                 }),
                 Unit::Tiled(f) => {

@@ -8,7 +8,7 @@ use super::panel::{Step, steps, tile_stair, triangle_stair};
 use super::{Plan, codelet};
 use crate::analysis::groups::Unit;
 use std::collections::HashSet;
-use treeqr_kernels::{Stair, front_qr_flops, gemqrt_flops, geqrt_flops, tpmqrt_flops, tpqrt_flops};
+use treeqr_kernels::{Stair, gemqrt_flops, geqrt_flops, tpmqrt_flops, tpqrt_flops};
 use treeqr_runtime::Access::{Read, ReadWrite, Scatter, Write};
 use treeqr_runtime::{CodeletId, Handle, TaskSpec};
 
@@ -53,13 +53,10 @@ impl Plan<'_> {
                 task = task.with(source.handle, Read);
             }
         }
-        let real: u64 = fronts
+        let flops = self.sym.block_flops();
+        let real = fronts
             .iter()
-            .map(|&f| {
-                let front = self.front(f as usize);
-                let stair = Stair::Rows(self.sym.tree.stair(f as usize));
-                front_qr_flops::<f64>(front.m as usize, front.n as usize, self.shape.nrhs, stair)
-            })
+            .map(|&f| flops[f as usize].with(self.shape.nrhs))
             .sum();
         out.push(task.flops(self.flops(real)));
         for c in outside {
