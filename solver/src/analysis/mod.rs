@@ -19,6 +19,7 @@ mod etree;
 mod forest;
 mod fronts;
 pub(crate) mod groups;
+mod heap;
 mod limits;
 mod numbering;
 #[cfg(test)]

@@ -13,9 +13,9 @@
 
 use super::amalgamate::cost_of;
 use super::fronts::{RawFront, staircase};
+use super::heap::{Heap, Key};
 use rayon::prelude::*;
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 
 /// In ns: an entry of a front's list of columns or of W, looked at here.
 const NS_PER_ENTRY: f64 = 10.0;
@@ -145,16 +145,30 @@ struct Choice {
     is_started: Vec<bool>,
     /// Rows of each pivot that none has started.
     open: Vec<u32>,
-    /// Weights as bits, which for numbers that are not negative are in the same order; pivots, and the open rows that were counted.
-    queue: BinaryHeap<Reverse<(u64, u32, u32)>>,
+    queue: Heap<Lightest>,
     /// Pivots with fewer open rows than the queue knows of, each once.
     touched: Vec<u32>,
     is_touched: Vec<bool>,
     pivots: Vec<u32>,
 }
 
-/// In the place of the open rows of a pivot that is chosen.
-const CHOSEN: u32 = u32::MAX;
+/// Pivots by weight, which is never negative: its bits are in the same order.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Lightest(Reverse<u64>, Reverse<u32>);
+
+impl Key for Lightest {
+    type Worth = f64;
+
+    #[inline]
+    fn new(weight: f64, pivot: u32) -> Self {
+        Lightest(Reverse(weight.to_bits()), Reverse(pivot))
+    }
+
+    #[inline]
+    fn number(self) -> u32 {
+        self.1.0
+    }
+}
 
 impl Choice {
     /// Puts the pivots in order. `places` gives the pivots of a row.
@@ -173,20 +187,16 @@ impl Choice {
         self.pivots.extend_from_slice(front.pivots());
         let price = price(front.cols.len(), 0, count);
         let pivots = &self.pivots;
-        let key = |j: u32, open: u32| {
-            let sum = weight[pivots[j as usize] as usize] + price * f64::from(open);
-            Reverse((sum.to_bits(), j, open))
+        let sum = |j: u32, open: u32| {
+            weight[pivots[j as usize] as usize] + price * f64::from(open)
         };
-        let mut keys = std::mem::take(&mut self.queue).into_vec();
-        keys.extend((0..count as u32).map(|j| key(j, self.open[j as usize])));
-        let mut queue = BinaryHeap::from(keys);
         let mut chosen = front.cols[..count].iter_mut();
-        while let Some(Reverse((_, j, counted))) = queue.pop() {
+        self.queue.fit(count);
+        for (j, &open) in self.open.iter().enumerate() {
+            self.queue.set(j as u32, sum(j as u32, open));
+        }
+        while let Some(j) = self.queue.pop() {
             let j = j as usize;
-            if self.open[j] != counted {
-                continue;
-            }
-            self.open[j] = CHOSEN;
             *chosen.next().expect("as many as pivots") = pivots[j];
             for &r in &self.rows[self.start[j]..self.start[j + 1]] {
                 let r = r as usize;
@@ -194,11 +204,7 @@ impl Choice {
                     continue;
                 }
                 for &j in &self.row_pivots[self.row_start[r]..self.row_start[r + 1]] {
-                    let open = &mut self.open[j as usize];
-                    if *open == CHOSEN {
-                        continue;
-                    }
-                    *open -= 1;
+                    self.open[j as usize] -= 1;
                     if !std::mem::replace(&mut self.is_touched[j as usize], true) {
                         self.touched.push(j);
                     }
@@ -206,10 +212,9 @@ impl Choice {
             }
             for j in self.touched.drain(..) {
                 self.is_touched[j as usize] = false;
-                queue.push(key(j, self.open[j as usize]));
+                self.queue.change(j, sum(j, self.open[j as usize]));
             }
         }
-        self.queue = queue;
     }
 
     /// The rows of W of a front by pivot and the pivots by row; all rows are open.

@@ -10,8 +10,8 @@
 mod coarsen;
 mod compress;
 mod first;
+mod gain;
 mod graph;
-mod heap;
 mod leaf;
 mod refine;
 mod separator;

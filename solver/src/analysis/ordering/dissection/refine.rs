@@ -6,7 +6,7 @@
 //! on the 7-point grid of 44^3 the flops of a whole ordering went from those of METIS to two thirds of them.
 
 use super::graph::Weighted;
-use super::heap::Heap;
+use super::gain::Heap;
 
 /// The value of [`Split::side`] for the separator.
 pub(crate) const SEPARATOR: u8 = 2;

@@ -3,7 +3,7 @@
 
 use super::coarsen::Coarsener;
 use super::graph::{Random, Weighted};
-use super::heap::Heap;
+use super::gain::Heap;
 use super::refine::{Aim, Refiner, SEPARATOR, Split};
 use rayon::prelude::*;
 use std::sync::atomic::AtomicBool;

@@ -1,30 +1,34 @@
-//! Vertices by gain, the largest first, with gains that change.
+//! Numbers from 0 on by what they are worth, the best first, with worths that change.
 
 const OUT: u32 = u32::MAX;
-/// Children of a place. Gains mostly grow while a vertex is in, so that few levels count for more than few comparisons.
+/// Children of a place. What is in mostly gets better, so that few levels count for more than few comparisons.
 const ARITY: usize = 4;
 
-/// A heap that knows where each vertex lies. Among equal gains the largest number comes first, so that what it gives does not
-/// depend on how it is built.
-#[derive(Default)]
-pub(crate) struct Heap {
-    /// Gain and vertex in one number, as [`key`] has them.
-    items: Vec<i64>,
+/// A number with its worth: the greatest is the best. Keys of different numbers differ, so that what a heap gives does not depend on
+/// how it was built.
+pub(crate) trait Key: Copy + Ord {
+    type Worth;
+    fn new(worth: Self::Worth, v: u32) -> Self;
+    fn number(self) -> u32;
+}
+
+/// A heap that knows where each number lies.
+pub(crate) struct Heap<K> {
+    items: Vec<K>,
     place: Vec<u32>,
 }
 
-/// Numbers in the order of the gains, those of equal gain in the order of the vertices. Gains that 32 bits do not hold count as the
-/// largest or the least that they do.
-fn key(gain: i64, v: u32) -> i64 {
-    (gain.clamp(i64::from(i32::MIN), i64::from(i32::MAX)) << 32) | i64::from(v)
+impl<K> Default for Heap<K> {
+    fn default() -> Self {
+        Heap {
+            items: Vec::new(),
+            place: Vec::new(),
+        }
+    }
 }
 
-fn vertex(key: i64) -> u32 {
-    key as u32
-}
-
-impl Heap {
-    /// Makes an empty one fit for the vertices `0..n`.
+impl<K: Key> Heap<K> {
+    /// Makes an empty one fit for the numbers `0..n`.
     pub fn fit(&mut self, n: usize) {
         if self.place.len() < n {
             self.place.resize(n, OUT);
@@ -33,32 +37,40 @@ impl Heap {
 
     pub fn clear(&mut self) {
         for key in self.items.drain(..) {
-            self.place[vertex(key) as usize] = OUT;
+            self.place[key.number() as usize] = OUT;
         }
     }
 
-    /// The vertex of the largest gain.
+    /// The best.
     pub fn peek(&self) -> Option<u32> {
-        self.items.first().map(|&key| vertex(key))
+        self.items.first().map(|key| key.number())
     }
 
-    /// Puts v in, or changes its gain.
-    pub fn set(&mut self, v: u32, gain: i64) {
+    /// Puts v in, or changes its worth.
+    pub fn set(&mut self, v: u32, worth: K::Worth) {
         if self.place[v as usize] == OUT {
-            self.items.push(0);
-            self.up(self.items.len() - 1, key(gain, v));
+            let key = K::new(worth, v);
+            self.items.push(key);
+            self.up(self.items.len() - 1, key);
         } else {
-            self.change(v, gain);
+            self.change(v, worth);
         }
     }
 
-    /// Changes the gain of v where it is in.
+    /// Changes the worth of v where it is in.
     #[inline]
-    pub fn change(&mut self, v: u32, gain: i64) {
+    pub fn change(&mut self, v: u32, worth: K::Worth) {
         let at = self.place[v as usize];
         if at != OUT {
-            self.settle(at as usize, key(gain, v));
+            self.settle(at as usize, K::new(worth, v));
         }
+    }
+
+    /// Takes the best out.
+    pub fn pop(&mut self) -> Option<u32> {
+        let best = self.peek()?;
+        self.remove(best);
+        Some(best)
     }
 
     pub fn remove(&mut self, v: u32) {
@@ -74,7 +86,7 @@ impl Heap {
 
     /// Puts a key where another one was.
     #[inline]
-    fn settle(&mut self, at: usize, key: i64) {
+    fn settle(&mut self, at: usize, key: K) {
         let before = self.items[at];
         if key > before {
             self.up(at, key);
@@ -83,7 +95,7 @@ impl Heap {
         }
     }
 
-    fn up(&mut self, mut at: usize, key: i64) {
+    fn up(&mut self, mut at: usize, key: K) {
         while at > 0 {
             let parent = (at - 1) / ARITY;
             let above = self.items[parent];
@@ -96,7 +108,7 @@ impl Heap {
         self.put(at, key);
     }
 
-    fn down(&mut self, mut at: usize, key: i64) {
+    fn down(&mut self, mut at: usize, key: K) {
         loop {
             let first = ARITY * at + 1;
             let end = (first + ARITY).min(self.items.len());
@@ -118,8 +130,8 @@ impl Heap {
         self.put(at, key);
     }
 
-    fn put(&mut self, at: usize, key: i64) {
+    fn put(&mut self, at: usize, key: K) {
         self.items[at] = key;
-        self.place[vertex(key) as usize] = at as u32;
+        self.place[key.number() as usize] = at as u32;
     }
 }
