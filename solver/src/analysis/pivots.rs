@@ -187,9 +187,7 @@ impl Choice {
         self.pivots.extend_from_slice(front.pivots());
         let price = price(front.cols.len(), 0, count);
         let pivots = &self.pivots;
-        let sum = |j: u32, open: u32| {
-            weight[pivots[j as usize] as usize] + price * f64::from(open)
-        };
+        let sum = |j: u32, open: u32| weight[pivots[j as usize] as usize] + price * f64::from(open);
         let mut chosen = front.cols[..count].iter_mut();
         self.queue.fit(count);
         for (j, &open) in self.open.iter().enumerate() {

@@ -5,8 +5,8 @@
 //! the separator through the graph, far beyond moves that make it worse; those after the best are taken back. How far decides much:
 //! on the 7-point grid of 44^3 the flops of a whole ordering went from those of METIS to two thirds of them.
 
-use super::graph::Weighted;
 use super::gain::Heap;
+use super::graph::Weighted;
 
 /// The value of [`Split::side`] for the separator.
 pub(crate) const SEPARATOR: u8 = 2;

@@ -2,8 +2,8 @@
 //! back.
 
 use super::coarsen::Coarsener;
-use super::graph::{Random, Weighted};
 use super::gain::Heap;
+use super::graph::{Random, Weighted};
 use super::refine::{Aim, Refiner, SEPARATOR, Split};
 use rayon::prelude::*;
 use std::sync::atomic::AtomicBool;

@@ -4,8 +4,8 @@
 use super::super::graph::{ColumnGraph, Graph};
 use super::super::groups::Groups;
 use super::compress::compress;
-use super::graph::{Random, Weighted};
 use super::gain::Heap;
+use super::graph::{Random, Weighted};
 use super::refine::{Aim, Refiner, SEPARATOR, Split};
 use super::separator::{Method, Place};
 use super::separator::{Room, once};
