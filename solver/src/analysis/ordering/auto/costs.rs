@@ -47,7 +47,7 @@ const WORTH_AMD: f64 = 2.0;
 pub(super) const WORKERS: f64 = 2.0;
 /// A dissection is waited for where the factorization that minimum degree leads to would take so many times as long: less than once,
 /// since estimates of small fronts' time are low, and the dissection is under way.
-const WORTH_ONE: f64 = 0.25;
+const WORTH_ONE: f64 = 0.6;
 /// A dissection that takes so long is tried alone, on the graph of many rows on few columns that is no mesh, where the columns as they come lead to a factorization that is so
 /// many times as long: what fills in there fills in much, and minimum degree takes long to find it. That is if no compressing brings the graph to this part, and the rows of R
 /// that COLAMD has made last, when it pauses, reach more than this part of the columns that are left: on what lies in space they reach a twentieth to a third of that.
