@@ -8,6 +8,7 @@ use crate::analysis::partition::Tiling;
 use crate::options::Options;
 use crate::plan::Predicted;
 use crate::positions::Positions;
+use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use treeqr_matrices::Pattern;
@@ -73,7 +74,7 @@ impl Front {
 pub(crate) struct OwnRows {
     /// Row of W.
     pub row: Vec<u32>,
-    /// Its row in the front.
+    /// Its row in the front, increasing within a front.
     pub local: Vec<u32>,
     /// Entries of row k: `start[k]..start[k + 1]` of `col` and `position`.
     pub start: Vec<usize>,
@@ -81,6 +82,15 @@ pub(crate) struct OwnRows {
     pub col: Vec<u32>,
     /// Position among the values of A.
     pub position: Positions,
+}
+
+impl OwnRows {
+    /// Those of `front` that are its rows `rows.0..rows.1`. O(log rows).
+    pub fn inside(&self, front: &Front, rows: (u32, u32)) -> Range<usize> {
+        let local = &self.local[front.own_start..front.own_end];
+        let below = |bound: u32| front.own_start + local.partition_point(|&row| row < bound);
+        below(rows.0)..below(rows.1)
+    }
 }
 
 /// The assembly tree with all of its lists.

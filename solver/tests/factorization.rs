@@ -83,6 +83,97 @@ fn qr_in_every_scalar() {
     all::<c64>();
 }
 
+/// A random m x n matrix with two to five entries in each row.
+fn tall<T: FactorScalar>(seed: u64, m: usize, n: usize) -> Csc<T> {
+    let mut rng = Rng(seed);
+    let (mut i, mut j, mut v) = (Vec::new(), Vec::new(), Vec::new());
+    for row in 0..m {
+        let first = rng.below(n);
+        let other = (first + 1 + rng.below(n - 1)) % n;
+        let more = (0..rng.below(4)).map(|_| rng.below(n));
+        for column in [first, other].into_iter().chain(more.collect::<Vec<_>>()) {
+            i.push(row as u32);
+            j.push(column as u32);
+            v.push(rng.scalar());
+        }
+    }
+    Csc::from_triplets(m, n, &i, &j, &v).expect("valid triplets")
+}
+
+#[test]
+fn qr_of_fronts_in_parts() {
+    fn all<T: FactorScalar>() {
+        for (m, n) in [(6000, 24), (3000, 90)] {
+            let a = tall::<T>(5, m, n);
+            let a = if n == 90 { a.adjoint() } else { a };
+            for (tiles, o) in tilings().into_iter().step_by(3) {
+                let (symbolic, factored) = factor(&a, &o);
+                let parts = symbolic.fronts().iter().filter(|front| front.npiv == 0);
+                assert!(parts.count() > 1, "{m} x {n}");
+                let (backward, loss) = ratios(&a, &symbolic, &factored);
+                let name = T::NAME;
+                assert!(backward < 30.0, "{name} {m} x {n}, {tiles}: {backward}");
+                assert!(loss < 30.0, "{name} {m} x {n}, {tiles}: {loss}");
+            }
+        }
+    }
+    all::<f32>();
+    all::<f64>();
+    all::<c32>();
+    all::<c64>();
+}
+
+#[test]
+fn solutions_from_fronts_in_parts() {
+    let (m, n) = (5000, 30);
+    let a: Csc<f64> = tall(8, m, n);
+    let b = vector::<f64>(2, m);
+    let o = options(|_| ());
+    let symbolic = std::sync::Arc::new(treeqr_solver::analyse(a.pattern(), &o).expect("analysis"));
+    assert!(symbolic.fronts().iter().any(|front| front.npiv == 0));
+    let (_, kept) = factor(&a, &o);
+    let x = kept.factors.solve(&b, 1).expect("solve");
+    let mut run = run_options(1, false);
+    run.sequential = true;
+    let lean = treeqr_solver::factorize(&symbolic, &a, &b, 1, &run, &()).expect("factorize");
+    let peak = lean.prediction.peak_bytes;
+    assert_eq!(lean.stats.peak_bytes, peak as u64);
+    assert!(peak < m * n * size_of::<f64>() / 3, "{peak}");
+    let y = lean.factors.solution().expect("solve");
+    for x in [&x, &y] {
+        let q = quality(&a, x, &b);
+        assert!(q.normal_residual < 1e-14, "{q:?}");
+    }
+    // The normal equations, solved densely.
+    let mut normal = faer::Mat::<f64>::zeros(n, n);
+    let mut right = faer::Mat::<f64>::zeros(n, 1);
+    let dense = entries(&a);
+    for i in 0..n {
+        let column = |j: usize| &dense[j * m..(j + 1) * m];
+        let dot = |x: &[f64], y: &[f64]| x.iter().zip(y).map(|(x, y)| x * y).sum::<f64>();
+        right[(i, 0)] = dot(column(i), &b);
+        (0..n).for_each(|j| normal[(i, j)] = dot(column(i), column(j)));
+    }
+    use faer::prelude::Solve;
+    let expected = normal.partial_piv_lu().solve(&right);
+    for i in 0..n {
+        assert!((x[i] - expected[(i, 0)]).abs() < 1e-10, "{i}");
+        assert!((y[i] - expected[(i, 0)]).abs() < 1e-10, "{i}");
+    }
+    // The same factors from a file, and for other values.
+    let mut file = Vec::new();
+    kept.factors.save(&mut file).expect("written");
+    let mut loaded = treeqr_solver::Factors::<f64>::load(&mut &file[..]).expect("read");
+    assert_eq!(loaded.solve(&b, 1).expect("solve"), x);
+    let values = a.values().iter().map(|v| 2.0 * v).collect();
+    let doubled = Csc::new(a.pattern().clone(), values).expect("as many");
+    loaded
+        .refactorize(&doubled, &[], &run_options(2, true), &())
+        .expect("factorized");
+    let half = loaded.solve(&b, 1).expect("solve");
+    assert!(half.iter().zip(&x).all(|(h, x)| 2.0 * h == *x));
+}
+
 #[test]
 fn solution_with_q_kept_and_on_the_way_agree() {
     for (tiles, o) in tilings() {

@@ -27,6 +27,7 @@ mod oracle;
 pub(crate) mod ordering;
 mod own_rows;
 pub(crate) mod partition;
+mod parts;
 mod pivots;
 pub(crate) mod structure;
 mod supernodes;

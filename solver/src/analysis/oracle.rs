@@ -154,6 +154,7 @@ fn check_tree(symbolic: &Symbolic) {
                 "row {row} starts at {lead}"
             );
         };
+        assert!(tree.own.local[front.own_start..front.own_end].is_sorted());
         for k in front.own_start..front.own_end {
             let row = tree.own.row[k];
             assert!(!std::mem::replace(&mut seen_rows[row as usize], true));

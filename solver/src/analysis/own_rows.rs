@@ -1,6 +1,6 @@
 //! The rows of W in the order in which the fronts read them, with the place of every entry in its front.
 //!
-//! Takes fronts in their final order; gives [`OwnRows`]. Parts of the fronts at the same time: how many entries each has is known
+//! Takes fronts in their final order; gives [`OwnRows`], those of each front from its top to its bottom. Parts of the fronts at the same time: how many entries each has is known
 //! before.
 
 use super::cleanup::Reduced;
@@ -117,6 +117,8 @@ impl<'a> Slices<'a> {
         let mut next_row: Vec<u32> = Vec::new();
         // Places of a row's columns in the front with their places in the row, sorted; those of the row before serve for one of the same columns.
         let mut sorted: Vec<(u32, u32)> = Vec::new();
+        // The rows of the front at hand with the places that they start in, by these.
+        let mut by_lead: Vec<(u32, u32)> = Vec::new();
         let (mut r, mut e) = (0, 0);
         for &f in fronts {
             let front = &raw[f as usize];
@@ -127,8 +129,23 @@ impl<'a> Slices<'a> {
                 place[order[k as usize] as usize] = j as u32;
             }
             first_rows(front, &mut next_row);
+            by_lead.clear();
             let mut before: &[u32] = &[];
+            let mut lead = 0;
             for &i in &front.own_rows {
+                let columns = reduced.rows.col(i as usize);
+                if columns != before {
+                    before = columns;
+                    let places = columns.iter().map(|&j| place[j as usize]);
+                    lead = places.min().expect("no empty row");
+                }
+                by_lead.push((lead, i));
+            }
+            if !by_lead.is_sorted_by_key(|&(lead, _)| lead) {
+                by_lead.sort_by_key(|&(lead, _)| lead);
+            }
+            before = &[];
+            for &(_, i) in &by_lead {
                 let row = reduced.row_ids[i as usize];
                 let base = work.rows.colptr()[row as usize];
                 let columns = reduced.rows.col(i as usize);

@@ -301,7 +301,7 @@ fn restart<'a>(
 
 #[cfg(test)]
 mod tests {
-    use super::super::structure::{Outline, Structure};
+    use super::super::structure::{Outline, Steps, Structure};
     use super::super::{cleanup, work};
     use treeqr_matrices::{Csc, gallery};
 
@@ -309,8 +309,10 @@ mod tests {
     fn both(a: &Csc<f64>) -> [Structure; 2] {
         let reduced = cleanup::reduce(&work::Work::new(a.pattern()), &[]);
         let natural: Vec<u32> = (0..reduced.cols.ncols() as u32).collect();
-        let outline = || Outline::new(&reduced, &natural);
-        [outline().build_in_order(), outline().build()]
+        [false, true].map(|pivots| {
+            let parts = false;
+            Outline::new(&reduced, &natural).build_with(Steps { pivots, parts })
+        })
     }
 
     #[test]

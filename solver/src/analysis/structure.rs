@@ -8,7 +8,7 @@ use super::counts::{RowsByFirst, row_counts};
 use super::etree::{CountedTree, NONE};
 use super::forest::{self, Supernodes};
 use super::fronts::RawFront;
-use super::{etree, partition, pivots, supernodes};
+use super::{etree, partition, parts, pivots, supernodes};
 use rayon::prelude::*;
 use treeqr_kernels::{Stair, front_qr_flops};
 use treeqr_matrices::Pattern;
@@ -32,6 +32,15 @@ pub(crate) struct Outline<'a> {
     /// Entries of R, of fronts that are not merged.
     nnz_r: u64,
     estimate: Estimate,
+}
+
+/// What is done to fronts once they are there.
+#[derive(Clone, Copy)]
+pub(crate) struct Steps {
+    /// The pivots of each are brought into an order of their own.
+    pub pivots: bool,
+    /// They are cut by rows.
+    pub parts: bool,
 }
 
 /// What fronts will take, as far as it can be told without staircases.
@@ -113,28 +122,41 @@ impl<'a> Outline<'a> {
         self.estimate.path_ns
     }
 
-    /// The fronts, each with its pivots in an order that keeps its staircase low, where that pays.
+    /// The fronts, each with its pivots in an order that keeps its staircase low, and cut by rows, where that pays.
     pub fn build(self) -> Structure {
-        let count = self.order.len();
+        self.build_with(Steps {
+            pivots: true,
+            parts: true,
+        })
+    }
+
+    /// The fronts, cut by rows where that pays, with all columns in the given order as far as the tree lets them.
+    pub fn build_in_order(self) -> Structure {
+        self.build_with(Steps {
+            pivots: false,
+            parts: true,
+        })
+    }
+
+    /// The fronts by these steps, each where it pays.
+    pub fn build_with(self, steps: Steps) -> Structure {
+        let columns = self.order.len();
         let lists = Lists::new(self.rows, &self.place, &self.by_first);
+        let row = |i| lists.row(i);
         let mut fronts = tracing::debug_span!("fronts").in_scope(|| self.fronts(&lists));
-        let _span = tracing::debug_span!("pivots").entered();
-        if pivots::pays(&fronts, self.rows.nnz())
-            && !pivots::arrange(&mut fronts, count, |i| lists.row(i))
-        {
-            fronts = self.fronts(&lists);
+        if steps.pivots {
+            let _span = tracing::debug_span!("pivots").entered();
+            if pivots::pays(&fronts, self.rows.nnz()) && !pivots::arrange(&mut fronts, columns, row)
+            {
+                fronts = self.fronts(&lists);
+            }
+        }
+        if steps.parts {
+            let _span = tracing::debug_span!("parts").entered();
+            fronts = parts::cut(fronts, columns, row);
         }
         Structure {
             fronts,
-            order: self.order,
-        }
-    }
-
-    /// The fronts, with all columns in the given order as far as the tree lets them.
-    pub fn build_in_order(self) -> Structure {
-        let lists = Lists::new(self.rows, &self.place, &self.by_first);
-        Structure {
-            fronts: self.fronts(&lists),
             order: self.order,
         }
     }
@@ -402,7 +424,11 @@ mod tests {
                     (ordering::find(name).expect("known").compute)(&input).expect("an order");
                 let outline = Outline::new(&reduced, &order);
                 let estimate = outline.flops();
-                ratios.push(estimate / outline.build().flops() as f64);
+                let steps = Steps {
+                    pivots: true,
+                    parts: false,
+                };
+                ratios.push(estimate / outline.build_with(steps).flops() as f64);
             }
             // Far from 1 on some families, but alike for all orders of one matrix: only that counts.
             let least = ratios.iter().copied().fold(f64::INFINITY, f64::min);

@@ -199,12 +199,8 @@ impl<T: FactorScalar> App<'_, T> {
         let front = self.plan.front(f);
         let (top, bottom) = (t.rows[i], t.rows[i + 1]);
         let height = t.height(i);
-        for k in front.own_start..front.own_end {
-            let local = own.local[k];
-            if local < top || local >= bottom {
-                continue;
-            }
-            let row = (local - top) as usize;
+        for k in own.inside(front, (top, bottom)) {
+            let row = (own.local[k] - top) as usize;
             if j == RHS {
                 for c in 0..self.plan.shape.nrhs {
                     visit(

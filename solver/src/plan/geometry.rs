@@ -195,8 +195,7 @@ impl TaskGraph<'_> {
         let (front, t) = (plan.front(f as usize), plan.tiling(f as usize));
         let own = &plan.sym.tree.own;
         let rows = (t.rows[i as usize], t.rows[i as usize + 1]);
-        let inside = (front.own_start..front.own_end)
-            .filter(|&k| own.local[k] >= rows.0 && own.local[k] < rows.1);
+        let inside = own.inside(front, rows);
         let (entries, cols) = if j == RHS {
             let nrhs = plan.shape.nrhs;
             (inside.count() * nrhs, nrhs)

@@ -1,0 +1,453 @@
+//! Fronts cut by rows: parts without pivots, which come below the front and leave their contribution blocks to it.
+//!
+//! Takes the fronts, children before parents; gives them with the parts. A front is dense where its staircase says, though its rows need
+//! not be: a row of W has a few entries, a child's contribution block some of the columns. Rows that are put together before they come into
+//! the front are as many as their columns then, at most, and start in column after column.
+//!
+//! ```text
+//!     x . x . . . x           x x x
+//!     x . x . . . .             x x                         x x x x x x x
+//!     x . . . . . x    part:      x     x x x                 x x x x x x
+//!     . x . x x . .    ->               . x x        and        x x x x x
+//!     . x . . x . .                part:    x                     x x x x     in the front,
+//!     . . . x x . .    ->                                           ...       where 7 were
+//! ```
+//!
+//! That hardly takes more flops than the front would, and far fewer where parts have few of its columns. And a part is small enough for a cache, where a
+//! tall front would be a large block, of which only a triangle is wanted: parts are done one after the other in the same memory, and need not
+//! wait for each other. For one front of W's rows this is the row merging of Liu ("On general row merging schemes for sparse Givens
+//! transformations", SIAM J. Sci. Stat. Comput. 7, 1986), by blocks; for one whose parts have all of its columns it is TSQR (Demmel, Grigori, Hoemmen, Langou, "Communication-optimal parallel and
+//! sequential QR and LU factorizations", SIAM J. Sci. Comput. 34, 2012). What speaks against parts are copies and small products: the model of the
+//! amalgamation decides.
+//!
+//! To its parent the front is what it was; one that would not be is left whole.
+
+use super::amalgamate::cost_of;
+use super::fronts::{RawFront, staircase};
+use rayon::prelude::*;
+
+/// How a front is cut.
+struct Shape {
+    /// Entries of a part, at least.
+    entries: usize,
+    /// Rows of a part for each of its columns, at least.
+    height: f64,
+    /// The most columns that the front may have.
+    columns: usize,
+    /// Parts may take so many times as long as the front by the model, which knows nothing of caches and pages.
+    most: f64,
+}
+
+/// Unit tests have small matrices, and are to go this way.
+const TINY: usize = if cfg!(test) { 1 << 9 } else { 1 };
+const DEARER: f64 = if cfg!(test) { 10.0 } else { 1.0 };
+
+const SHAPES: [Shape; 2] = [
+    // For the flops.
+    Shape {
+        entries: (1 << 14) / TINY,
+        height: 1.25,
+        columns: usize::MAX,
+        most: 1.0 * DEARER,
+    },
+    // For the caches: half a megabyte in double precision, of a front that would have one column of tiles.
+    Shape {
+        entries: (1 << 16) / TINY,
+        height: 4.0,
+        columns: 160,
+        most: 1.25 * DEARER,
+    },
+];
+
+/// A front is put together of parts as long as it has so many times the rows of a part with all of its columns.
+const TALL: f64 = 1.5;
+
+/// A front in parts.
+struct Parts {
+    /// Children before parents; as children of others they are numbered behind all fronts.
+    parts: Vec<RawFront>,
+    /// What is left of the front, which is the parent of the last ones.
+    front: RawFront,
+}
+
+/// Cuts fronts where it pays, on `columns` columns; `row(i)` lists those of row i. O(sum of the fronts' columns), and for those that may be cut O(entries of
+/// their rows of W and of their children's columns).
+pub(crate) fn cut<'a>(
+    fronts: Vec<RawFront>,
+    columns: usize,
+    row: impl Fn(u32) -> &'a [u32] + Sync,
+) -> Vec<RawFront> {
+    let is_candidate = |&f: &usize| SHAPES.iter().any(|shape| shape.suits(&fronts[f]));
+    let candidates: Vec<usize> = (0..fronts.len()).filter(is_candidate).collect();
+    // To its parent a front that is cut is what it was, so that each may be looked at by itself.
+    let cuts: Vec<_> = candidates
+        .into_par_iter()
+        .map_init(
+            || vec![0; columns],
+            |local, f| Some((f, best(&fronts, f, local, &row)?)),
+        )
+        .flatten()
+        .collect();
+    match cuts.is_empty() {
+        true => fronts,
+        false => put_in(fronts, cuts),
+    }
+}
+
+/// The fronts with those in their places that were cut.
+fn put_in(fronts: Vec<RawFront>, cuts: Vec<(usize, Parts)>) -> Vec<RawFront> {
+    let count = fronts.len();
+    let mut cuts = cuts.into_iter().peekable();
+    let mut out: Vec<RawFront> = Vec::with_capacity(count);
+    let mut place = Vec::with_capacity(count);
+    for (f, front) in fronts.into_iter().enumerate() {
+        let first = out.len();
+        match cuts.next_if(|(cut, _)| *cut == f) {
+            Some((_, Parts { parts, front })) => {
+                out.extend(parts);
+                out.push(front);
+            }
+            None => out.push(front),
+        }
+        place.push(out.len() as u32 - 1);
+        for id in first..out.len() {
+            let mut children = std::mem::take(&mut out[id].children);
+            for c in &mut children {
+                *c = match (*c as usize).checked_sub(count) {
+                    Some(part) => (first + part) as u32,
+                    None => place[*c as usize],
+                };
+                out[*c as usize].parent = Some(id as u32);
+            }
+            out[id].children = children;
+        }
+    }
+    out
+}
+
+/// Front `f` in the parts that are the quickest, if there are any that are quick enough.
+fn best<'a>(
+    fronts: &[RawFront],
+    f: usize,
+    local: &mut [u32],
+    row: impl Fn(u32) -> &'a [u32],
+) -> Option<Parts> {
+    let front = &fronts[f];
+    for (j, &k) in front.cols.iter().enumerate() {
+        local[k as usize] = j as u32;
+    }
+    let first = |i: u32| row(i).iter().map(|&k| local[k as usize]).min();
+    let rows = front.own_rows.iter();
+    let mut rows: Vec<(u32, u32)> = rows
+        .map(|&i| (first(i).expect("no empty row"), i))
+        .collect();
+    rows.sort_by_key(|&(first, _)| first);
+    let (mut best, mut least_ns) = (None, f64::INFINITY);
+    for shape in SHAPES.iter().filter(|shape| shape.suits(front)) {
+        let cut = Cutter::new(shape, fronts, f, local).cut(&rows, &row);
+        let ns = cut.time_ns();
+        if ns < least_ns
+            && ns < shape.most * front.cost.time_ns
+            && leads(&cut.front) == leads(front)
+        {
+            (best, least_ns) = (Some(cut), ns);
+        }
+    }
+    best
+}
+
+/// The columns that the rows of the contribution block start in.
+fn leads(front: &RawFront) -> Vec<u32> {
+    let mut leads = Vec::with_capacity(front.cb_rows as usize);
+    front.for_each_lead(|_, lead| leads.push(lead));
+    leads
+}
+
+impl Shape {
+    /// Whether the front may have parts like this.
+    fn suits(&self, front: &RawFront) -> bool {
+        let n = front.cols.len();
+        n <= self.columns
+            && f64::from(front.m) >= self.rows_left(n)
+            && front.m as usize * n >= 2 * self.entries
+    }
+
+    /// With fewer rows than this nothing more is put together for a front with n columns.
+    fn rows_left(&self, n: usize) -> f64 {
+        TALL * self.height * n as f64
+    }
+}
+
+impl Parts {
+    fn time_ns(&self) -> f64 {
+        let parts = self.parts.iter().map(|part| part.cost.time_ns);
+        self.front.cost.time_ns + parts.sum::<f64>()
+    }
+}
+
+/// Puts rows and contribution blocks of one front together.
+struct Cutter<'a> {
+    shape: &'a Shape,
+    fronts: &'a [RawFront],
+    front: &'a RawFront,
+    /// Place of a column in the front.
+    local: &'a [u32],
+    parts: Vec<RawFront>,
+    /// Of the part at hand: the rows that start in each column of the front, and whether it has the column; how many there are of both.
+    starting: Vec<u32>,
+    is_used: Vec<bool>,
+    rows: usize,
+    columns: usize,
+}
+
+impl<'a> Cutter<'a> {
+    fn new(shape: &'a Shape, fronts: &'a [RawFront], f: usize, local: &'a [u32]) -> Self {
+        let front = &fronts[f];
+        let n = front.cols.len();
+        Cutter {
+            shape,
+            fronts,
+            front,
+            local,
+            parts: Vec::new(),
+            starting: vec![0; n],
+            is_used: vec![false; n],
+            rows: 0,
+            columns: 0,
+        }
+    }
+
+    /// The front in parts; its rows of W come with the columns that they start in, by these.
+    fn cut<'r>(mut self, rows: &[(u32, u32)], row: impl Fn(u32) -> &'r [u32]) -> Parts {
+        let mut children = self.front.children.clone();
+        let mut from = 0;
+        for (r, &(first, i)) in rows.iter().enumerate() {
+            self.note_row(first, row(i));
+            if self.is_full() || (r + 1 == rows.len() && self.pays()) {
+                let own_rows = rows[from..=r].iter().map(|&(_, i)| i).collect();
+                children.push(self.part(own_rows, Vec::new()));
+                from = r + 1;
+            }
+        }
+        self.forget();
+        let left = self.shape.rows_left(self.front.cols.len());
+        while self.height(&children) as f64 >= left {
+            let before = self.parts.len();
+            children = self.put_together(children);
+            if self.parts.len() == before {
+                break;
+            }
+        }
+        for &(first, i) in &rows[from..] {
+            self.note_row(first, row(i));
+        }
+        let own_rows = rows[from..].iter().map(|&(_, i)| i).collect();
+        self.rest(own_rows, children)
+    }
+
+    /// The children once more, with parts in the place of those that are put together.
+    fn put_together(&mut self, mut children: Vec<u32>) -> Vec<u32> {
+        children.sort_by_key(|&c| {
+            let child = self.child(c);
+            let first = child.cols.get(child.npiv as usize);
+            first.map(|&k| self.local[k as usize])
+        });
+        let (mut out, mut together) = (Vec::new(), Vec::new());
+        for (r, &c) in children.iter().enumerate() {
+            together.push(c);
+            self.note_child(c);
+            let is_last = r + 1 == children.len();
+            if self.is_full() || (is_last && together.len() > 1 && self.pays()) {
+                out.push(self.part(Vec::new(), std::mem::take(&mut together)));
+            }
+        }
+        self.forget();
+        out.append(&mut together);
+        out
+    }
+
+    fn child(&self, c: u32) -> &RawFront {
+        match (c as usize).checked_sub(self.fronts.len()) {
+            Some(part) => &self.parts[part],
+            None => &self.fronts[c as usize],
+        }
+    }
+
+    /// Rows that contribution blocks have together.
+    fn height(&self, children: &[u32]) -> usize {
+        let rows = children.iter().map(|&c| self.child(c).cb_rows as usize);
+        rows.sum()
+    }
+
+    fn note_row(&mut self, first: u32, columns: &[u32]) {
+        self.starting[first as usize] += 1;
+        self.rows += 1;
+        for &k in columns {
+            let place = self.local[k as usize] as usize;
+            self.columns += usize::from(!std::mem::replace(&mut self.is_used[place], true));
+        }
+    }
+
+    fn note_child(&mut self, c: u32) {
+        let Cutter {
+            fronts,
+            local,
+            parts,
+            ..
+        } = self;
+        let child = match (c as usize).checked_sub(fronts.len()) {
+            Some(part) => &parts[part],
+            None => &fronts[c as usize],
+        };
+        for &k in &child.cols[child.npiv as usize..] {
+            let place = local[k as usize] as usize;
+            self.columns += usize::from(!std::mem::replace(&mut self.is_used[place], true));
+        }
+        self.rows += child.cb_rows as usize;
+        child.for_each_lead(|_, lead| {
+            self.starting[local[child.cols[lead as usize] as usize] as usize] += 1;
+        });
+    }
+
+    fn is_full(&self) -> bool {
+        self.rows as f64 >= self.shape.height * self.columns as f64
+            && self.rows * self.columns >= self.shape.entries
+    }
+
+    /// Whether a part would leave fewer rows than it takes.
+    fn pays(&self) -> bool {
+        self.rows > self.columns
+    }
+
+    fn forget(&mut self) {
+        self.starting.fill(0);
+        self.is_used.fill(false);
+        (self.rows, self.columns) = (0, 0);
+    }
+
+    /// Makes the part whose rows have been noted; gives its number.
+    fn part(&mut self, own_rows: Vec<u32>, children: Vec<u32>) -> u32 {
+        let mut cols = Vec::with_capacity(self.columns);
+        let mut stair = Vec::with_capacity(self.columns);
+        let noted = self.is_used.iter_mut().zip(&mut self.starting);
+        for ((is_used, starting), &k) in noted.zip(&self.front.cols) {
+            if std::mem::take(is_used) {
+                cols.push(k);
+                stair.push(std::mem::take(starting));
+            }
+        }
+        (self.rows, self.columns) = (0, 0);
+        let part = RawFront {
+            cols,
+            npiv: 0,
+            own_rows,
+            m: 0,
+            stair,
+            cb_rows: 0,
+            parent: None,
+            children,
+            cost: self.front.cost,
+            debt_ns: 0.0,
+        };
+        self.parts.push(finished(part));
+        (self.fronts.len() + self.parts.len() - 1) as u32
+    }
+
+    /// The front itself, with rows of W that have been noted.
+    fn rest(mut self, own_rows: Vec<u32>, children: Vec<u32>) -> Parts {
+        children.iter().for_each(|&c| self.note_child(c));
+        let front = RawFront {
+            cols: self.front.cols.clone(),
+            own_rows,
+            stair: self.starting,
+            children,
+            ..*self.front
+        };
+        Parts {
+            parts: self.parts,
+            front: finished(front),
+        }
+    }
+}
+
+/// A front with what follows from the rows that start in its columns, which it has in the place of its staircase.
+fn finished(mut front: RawFront) -> RawFront {
+    let (n, npiv) = (front.cols.len() as u32, front.npiv);
+    front.m = staircase(&mut front.stair, npiv as usize);
+    front.cb_rows = front.m.min(n).saturating_sub(npiv);
+    front.cost = cost_of(&front);
+    front
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::structure::{Outline, Steps, Structure};
+    use super::super::{cleanup, work};
+    use super::leads;
+    use treeqr_matrices::{Csc, gallery};
+
+    /// The fronts of a matrix whole, and in parts.
+    fn both(a: &Csc<f64>) -> [Structure; 2] {
+        let reduced = cleanup::reduce(&work::Work::new(a.pattern()), &[]);
+        let natural: Vec<u32> = (0..reduced.cols.ncols() as u32).collect();
+        [false, true].map(|parts| {
+            let pivots = true;
+            Outline::new(&reduced, &natural).build_with(Steps { pivots, parts })
+        })
+    }
+
+    #[test]
+    fn parts_leave_their_fronts_to_parents_as_they_were_and_hardly_take_more_flops() {
+        for (name, most) in [
+            ("grid3d-12", 1.01),
+            ("stencil27-9", 1.01),
+            ("lp-3000", 0.9),
+            ("ba-40x1500", 0.95),
+        ] {
+            let [whole, cut] = both(&gallery::make(name).expect("gallery").matrix);
+            let parts = cut.fronts.iter().filter(|front| front.npiv == 0);
+            assert!(parts.count() > 0, "{name}");
+            let with_pivots = cut.fronts.iter().filter(|front| front.npiv > 0);
+            assert_eq!(with_pivots.clone().count(), whole.fronts.len(), "{name}");
+            for (a, b) in whole.fronts.iter().zip(with_pivots) {
+                assert_eq!(a.cols, b.cols, "{name}");
+                assert_eq!((a.npiv, a.cb_rows), (b.npiv, b.cb_rows), "{name}");
+                assert_eq!(leads(a), leads(b), "{name}");
+            }
+            // Every row of W in one place, and every front below the parent that it says.
+            let rows = |s: &Structure| {
+                let mut rows: Vec<u32> = s
+                    .fronts
+                    .iter()
+                    .flat_map(|f| f.own_rows.iter().copied())
+                    .collect();
+                rows.sort_unstable();
+                rows
+            };
+            assert_eq!(rows(&whole), rows(&cut), "{name}");
+            for (f, front) in cut.fronts.iter().enumerate() {
+                let is_parent =
+                    |&c: &u32| (c as usize) < f && cut.fronts[c as usize].parent == Some(f as u32);
+                assert!(front.children.iter().all(is_parent), "{name}");
+                assert!(front.npiv > 0 || front.parent.is_some(), "{name}");
+            }
+            let part = cut.flops() as f64 / whole.flops() as f64;
+            assert!(part <= most, "{name}: {part}");
+        }
+    }
+
+    #[test]
+    fn a_tall_block_becomes_a_tree_of_parts() {
+        let (m, n) = (4000, 8);
+        let places = (0..m).flat_map(|i| (0..n).map(move |j| (i, j)));
+        let (i, j): (Vec<u32>, Vec<u32>) = places.unzip();
+        let a = Csc::from_triplets(m as usize, n as usize, &i, &j, &vec![1.0; i.len()]);
+        let [whole, cut] = both(&a.expect("inside"));
+        assert_eq!(whole.fronts.len(), 1);
+        let highest = cut.fronts.iter().map(|front| front.m).max();
+        assert!(highest < Some(m / 40), "{highest:?}");
+        // A reflector of a short column takes a few more operations than its entries say.
+        let part = cut.flops() as f64 / whole.flops() as f64;
+        assert!(part < 1.05, "{part}");
+    }
+}
