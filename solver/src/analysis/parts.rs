@@ -28,12 +28,14 @@ use rayon::prelude::*;
 
 /// How a front is cut.
 struct Shape {
+    /// Entries of the front, at least.
+    front: usize,
+    /// The most columns that it may have.
+    columns: usize,
     /// Entries of a part, at least.
     entries: usize,
     /// Rows of a part for each of its columns, at least.
     height: f64,
-    /// The most columns that the front may have.
-    columns: usize,
     /// Parts may take so many times as long as the front by the model, which knows nothing of caches and pages.
     most: f64,
 }
@@ -42,19 +44,29 @@ struct Shape {
 const TINY: usize = if cfg!(test) { 1 << 9 } else { 1 };
 const DEARER: f64 = if cfg!(test) { 10.0 } else { 1.0 };
 
-const SHAPES: [Shape; 2] = [
+const SHAPES: [Shape; 3] = [
     // For the flops.
     Shape {
+        front: (1 << 15) / TINY,
+        columns: usize::MAX,
         entries: (1 << 14) / TINY,
         height: 1.25,
-        columns: usize::MAX,
         most: 1.0 * DEARER,
     },
     // For the caches: half a megabyte in double precision, of a front that would have one column of tiles.
     Shape {
+        front: (1 << 17) / TINY,
+        columns: 160,
         entries: (1 << 16) / TINY,
         height: 4.0,
-        columns: 160,
+        most: 1.25 * DEARER,
+    },
+    // For the memory: of fronts of 64 megabytes.
+    Shape {
+        front: (1 << 23) / TINY,
+        columns: 512,
+        entries: (1 << 16) / TINY,
+        height: 4.0,
         most: 1.25 * DEARER,
     },
 ];
@@ -169,7 +181,7 @@ impl Shape {
         let n = front.cols.len();
         n <= self.columns
             && f64::from(front.m) >= self.rows_left(n)
-            && front.m as usize * n >= 2 * self.entries
+            && front.m as usize * n >= self.front
     }
 
     /// With fewer rows than this nothing more is put together for a front with n columns.
