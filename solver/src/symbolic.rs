@@ -13,7 +13,8 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use treeqr_matrices::Pattern;
 
-/// One front: a dense block with a staircase, in which some pivot columns are eliminated.
+/// One front: a dense block with a staircase, in which some pivot columns are eliminated; or none, where rows of a larger front are put
+/// together before they come into it.
 #[derive(Clone, Debug)]
 pub struct Front {
     /// The front that this one's contribution block is assembled into.

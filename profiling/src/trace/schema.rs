@@ -229,7 +229,7 @@ table! {
         rows: u32,
         /// Columns, pivots first.
         cols: u32,
-        /// Pivot columns.
+        /// Pivot columns; 0 in a part of its parent's rows.
         pivots: u32,
         /// Rows of its contribution block.
         cb_rows: u32,

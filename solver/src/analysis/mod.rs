@@ -3,7 +3,7 @@
 //! The steps, in the order in which the data flows; each file is one of them:
 //!
 //! ```text
-//!   work -> dense -> cleanup -> ordering -> etree -> counts -> supernodes -> forest (fronts, amalgamate) -> pivots -> numbering
+//!   work -> dense -> cleanup -> ordering -> etree -> counts -> supernodes -> forest (fronts, amalgamate) -> pivots -> parts -> numbering
 //!        -> partition -> groups
 //! ```
 //!
