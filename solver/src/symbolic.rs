@@ -8,7 +8,6 @@ use crate::analysis::partition::Tiling;
 use crate::options::Options;
 use crate::plan::Predicted;
 use crate::positions::Positions;
-use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use treeqr_matrices::Pattern;
@@ -75,7 +74,7 @@ impl Front {
 pub(crate) struct OwnRows {
     /// Row of W.
     pub row: Vec<u32>,
-    /// Its row in the front, increasing within a front.
+    /// Its row in the front, increasing from [`SORTED_FROM`] of them on.
     pub local: Vec<u32>,
     /// Entries of row k: `start[k]..start[k + 1]` of `col` and `position`.
     pub start: Vec<usize>,
@@ -85,12 +84,19 @@ pub(crate) struct OwnRows {
     pub position: Positions,
 }
 
+/// Fronts with so many rows of W or more have them from top to bottom; with fewer, as unit tests do, they are looked at one by one.
+pub(crate) const SORTED_FROM: usize = if cfg!(test) { 16 } else { 1024 };
+
 impl OwnRows {
-    /// Those of `front` that are its rows `rows.0..rows.1`. O(log rows).
-    pub fn inside(&self, front: &Front, rows: (u32, u32)) -> Range<usize> {
-        let local = &self.local[front.own_start..front.own_end];
-        let below = |bound: u32| front.own_start + local.partition_point(|&row| row < bound);
-        below(rows.0)..below(rows.1)
+    /// Those of `front` that are its rows `rows.0..rows.1`. O(rows of W of a front with few of them), else O(log of these).
+    pub fn inside(&self, front: &Front, rows: (u32, u32)) -> impl Iterator<Item = usize> {
+        let mut range = front.own_start..front.own_end;
+        if range.len() >= SORTED_FROM {
+            let local = &self.local[range.clone()];
+            let below = |bound: u32| front.own_start + local.partition_point(|&row| row < bound);
+            range = below(rows.0)..below(rows.1);
+        }
+        range.filter(move |&k| (rows.0..rows.1).contains(&self.local[k]))
     }
 }
 

@@ -1,13 +1,13 @@
 //! The rows of W in the order in which the fronts read them, with the place of every entry in its front.
 //!
-//! Takes fronts in their final order; gives [`OwnRows`], those of each front from its top to its bottom. Parts of the fronts at the same time: how many entries each has is known
+//! Takes fronts in their final order; gives [`OwnRows`]. Parts of the fronts at the same time: how many entries each has is known
 //! before.
 
 use super::cleanup::Reduced;
 use super::fronts::RawFront;
 use super::work::Work;
 use crate::positions::{Positions, PositionsMut};
-use crate::symbolic::OwnRows;
+use crate::symbolic::{OwnRows, SORTED_FROM};
 use rayon::prelude::*;
 
 /// Entries of W22 that are worth a task.
@@ -117,8 +117,7 @@ impl<'a> Slices<'a> {
         let mut next_row: Vec<u32> = Vec::new();
         // Places of a row's columns in the front with their places in the row, sorted; those of the row before serve for one of the same columns.
         let mut sorted: Vec<(u32, u32)> = Vec::new();
-        // The rows of the front at hand with the places that they start in, by these.
-        let mut by_lead: Vec<(u32, u32)> = Vec::new();
+        let mut rows = Vec::new();
         let (mut r, mut e) = (0, 0);
         for &f in fronts {
             let front = &raw[f as usize];
@@ -129,23 +128,17 @@ impl<'a> Slices<'a> {
                 place[order[k as usize] as usize] = j as u32;
             }
             first_rows(front, &mut next_row);
-            by_lead.clear();
+            rows.clear();
+            rows.extend_from_slice(&front.own_rows);
+            if rows.len() >= SORTED_FROM {
+                let first = |&i: &u32| {
+                    let columns = reduced.rows.col(i as usize).iter();
+                    columns.map(|&j| place[j as usize]).min()
+                };
+                rows.sort_by_cached_key(first);
+            }
             let mut before: &[u32] = &[];
-            let mut lead = 0;
-            for &i in &front.own_rows {
-                let columns = reduced.rows.col(i as usize);
-                if columns != before {
-                    before = columns;
-                    let places = columns.iter().map(|&j| place[j as usize]);
-                    lead = places.min().expect("no empty row");
-                }
-                by_lead.push((lead, i));
-            }
-            if !by_lead.is_sorted_by_key(|&(lead, _)| lead) {
-                by_lead.sort_by_key(|&(lead, _)| lead);
-            }
-            before = &[];
-            for &(_, i) in &by_lead {
+            for &i in &rows {
                 let row = reduced.row_ids[i as usize];
                 let base = work.rows.colptr()[row as usize];
                 let columns = reduced.rows.col(i as usize);
