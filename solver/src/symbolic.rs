@@ -84,7 +84,7 @@ pub(crate) struct OwnRows {
     pub position: Positions,
 }
 
-/// Fronts with so many rows of W or more have them from top to bottom; with fewer, as unit tests do, they are looked at one by one.
+/// Fronts with so many rows of W or more have them from top to bottom; those of others are looked at one by one. Unit tests have small fronts.
 pub(crate) const SORTED_FROM: usize = if cfg!(test) { 16 } else { 1024 };
 
 impl OwnRows {
