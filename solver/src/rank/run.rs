@@ -2,6 +2,7 @@
 
 use super::Rank;
 use super::closure::{Work, closure};
+use super::consistent::Tried;
 use super::large::{Large, is_large};
 use super::nodes::{Nodes, Scan};
 use super::rework::{Asked, Reworked, Rows, Scratch, rework};
@@ -43,6 +44,8 @@ pub(crate) struct Deficiency<T> {
     pub(super) head: Vec<T>,
     /// Frobenius norm of W.
     pub(super) norm: f64,
+    /// The first right-hand side for a wide A, and what the live columns made of it.
+    pub(super) tried: OnceLock<(Vec<T>, Tried<T>)>,
     /// What solutions of minimum norm ask for, from when one was wanted.
     pub(crate) complete: OnceLock<Complete<T>>,
 }
@@ -52,7 +55,8 @@ impl<T: FactorScalar> Deficiency<T> {
     pub fn bytes(&self) -> u64 {
         let nodes: usize = self.nodes.iter().flatten().map(|node| node.bytes()).sum();
         let complete = self.complete.get().map_or(0, Complete::bytes);
-        (nodes + self.head.len() * size_of::<T>()) as u64 + complete
+        let tried = self.tried.get().map_or(0, |(b, tried)| b.len() + tried.y.len());
+        (nodes + (self.head.len() + tried) * size_of::<T>()) as u64 + complete
     }
 }
 
@@ -233,6 +237,7 @@ fn finish<T: FactorScalar>(
         dead,
         head,
         norm,
+        tried: OnceLock::new(),
         complete: OnceLock::new(),
     };
     Ok((deficiency, rank))

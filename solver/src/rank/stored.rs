@@ -54,6 +54,7 @@ impl<T: FactorScalar> Stored for Deficiency<T> {
             dead: Stored::get(from)?,
             head: from.numbers()?,
             norm: Stored::get(from)?,
+            tried: OnceLock::new(),
             complete: Option::<Complete<T>>::get(from)?.map_or_else(OnceLock::new, OnceLock::from),
         })
     }

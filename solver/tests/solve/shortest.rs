@@ -120,6 +120,36 @@ fn shortest_solutions_to_the_bit() {
     }
 }
 
+/// What the factorization has found out about its right-hand side serves that one, to the bit, and no other.
+#[test]
+fn a_right_hand_side_that_was_tried_before() {
+    let a = with_dependent_rows::<f64>(&random(3, 40, 60, 200), 5);
+    let (m, n) = (a.nrows(), a.ncols());
+    let mut solvable = vec![0.0; m];
+    a.mul_add(1.0, &vector(5, n), &mut solvable);
+    // What has no solution, what has one, the same up to the last bits, and one far from 1.
+    let close = solvable.iter().map(|v| v * (1.0 + 1e-15)).collect();
+    let far = solvable.iter().map(|v| v * 2f64.powi(-600)).collect();
+    let all: [Vec<f64>; 4] = [vector(2, m), solvable, close, far];
+    let symbolic = Arc::new(analyse(a.pattern(), &small_tiles()).expect("analysis"));
+    let factors = |b: &[f64], keep_q: bool| {
+        let (nrhs, options) = (b.len() / m, run_options(2, keep_q));
+        let done = factorize(&symbolic, &a, b, nrhs, &options, &());
+        done.expect("finite").factors
+    };
+    for first in &all {
+        for b in &all {
+            let (fresh, tried) = (factors(&[], false), factors(first, false));
+            let solved = |of: &Factors<f64>| of.solve_shortest(&a, b, 1, &fine(2));
+            let x = solved(&fresh).expect("solved");
+            assert_eq!(solved(&tried).expect("solved"), x);
+            assert_eq!(solved(&tried).expect("again"), x);
+            let with_q = factors(&[], true).solve(b, 1).expect("solved");
+            assert_eq!(factors(first, true).solve(b, 1).expect("solved"), with_q);
+        }
+    }
+}
+
 /// A correction follows where the first residual is that of a condition, and none where it is not.
 #[test]
 fn corrections_are_made_where_they_are_needed() {
