@@ -110,6 +110,11 @@ fn best(mut candidates: Vec<Candidate>) -> (Structure, &'static str, String) {
         .into_par_iter()
         .map(|c| (c.name, c.outline.build()))
         .collect();
+    for (name, structure) in &built {
+        let factorize_ms = structure.time_ns() / costs::WORKERS / 1e6;
+        let flops = structure.flops();
+        tracing::debug!(name, flops, factorize_ms, "candidate, built");
+    }
     let best = built
         .into_iter()
         .min_by(|a, b| a.1.time_ns().total_cmp(&b.1.time_ns()));
