@@ -13,12 +13,15 @@
 //!     . . . x x . .    ->                                           ...       where 7 were
 //! ```
 //!
-//! That hardly takes more flops than the front would, and far fewer where parts have few of its columns. And a part is small enough for a cache, where a
-//! tall front would be a large block, of which only a triangle is wanted: parts are done one after the other in the same memory, and need not
-//! wait for each other. For one front of W's rows this is the row merging of Liu ("On general row merging schemes for sparse Givens
-//! transformations", SIAM J. Sci. Stat. Comput. 7, 1986), by blocks; for one whose parts have all of its columns it is TSQR (Demmel, Grigori, Hoemmen, Langou, "Communication-optimal parallel and
-//! sequential QR and LU factorizations", SIAM J. Sci. Comput. 34, 2012). What speaks against parts are copies and small products: the model of the
-//! amalgamation decides.
+//! That hardly takes more flops than the front would, and far fewer where parts have few of its columns: what is narrow is put together
+//! first. And a part is small enough for a cache, where a tall front would be a large block, of which only a triangle is wanted: parts are
+//! done one after the other in the same memory, and need not wait for each other. Nor do they wait for the child that the front waits for
+//! the longest: that one comes into the front itself.
+//!
+//! For one front of W's rows this is the row merging of Liu ("On general row merging schemes for sparse Givens transformations", SIAM J. Sci.
+//! Stat. Comput. 7, 1986), by blocks; for one whose parts have all of its columns it is TSQR (Demmel, Grigori, Hoemmen, Langou,
+//! "Communication-optimal parallel and sequential QR and LU factorizations", SIAM J. Sci. Comput. 34, 2012). What speaks against parts are
+//! copies and small products: the model of the amalgamation decides.
 //!
 //! To its parent the front is what it was; one that would not be is left whole.
 
@@ -32,6 +35,8 @@ struct Shape {
     front: usize,
     /// The most columns that it may have.
     columns: usize,
+    /// Its rows for each of its columns, at least; and those below which nothing more is put together for it.
+    tall: f64,
     /// Entries of a part, at least.
     entries: usize,
     /// Rows of a part for each of its columns, at least.
@@ -49,14 +54,16 @@ const SHAPES: [Shape; 3] = [
     Shape {
         front: (1 << 15) / TINY,
         columns: usize::MAX,
+        tall: 1.25,
         entries: (1 << 14) / TINY,
-        height: 1.25,
+        height: 1.5,
         most: 1.0 * DEARER,
     },
     // For the caches: half a megabyte in double precision, of a front that would have one column of tiles.
     Shape {
         front: (1 << 17) / TINY,
         columns: 160,
+        tall: 6.0,
         entries: (1 << 16) / TINY,
         height: 4.0,
         most: 1.25 * DEARER,
@@ -65,14 +72,12 @@ const SHAPES: [Shape; 3] = [
     Shape {
         front: (1 << 23) / TINY,
         columns: 512,
+        tall: 6.0,
         entries: (1 << 16) / TINY,
         height: 4.0,
         most: 1.25 * DEARER,
     },
 ];
-
-/// A front is put together of parts as long as it has so many times the rows of a part with all of its columns.
-const TALL: f64 = 1.5;
 
 /// A front in parts.
 struct Parts {
@@ -91,12 +96,16 @@ pub(crate) fn cut<'a>(
 ) -> Vec<RawFront> {
     let is_candidate = |&f: &usize| SHAPES.iter().any(|shape| shape.suits(&fronts[f]));
     let candidates: Vec<usize> = (0..fronts.len()).filter(is_candidate).collect();
+    let paths = match candidates.is_empty() {
+        true => Vec::new(),
+        false => paths_ns(&fronts),
+    };
     // To its parent a front that is cut is what it was, so that each may be looked at by itself.
     let cuts: Vec<_> = candidates
         .into_par_iter()
         .map_init(
             || vec![0; columns],
-            |local, f| Some((f, best(&fronts, f, local, &row)?)),
+            |local, f| Some((f, best((&fronts, &paths), f, local, &row)?)),
         )
         .flatten()
         .collect();
@@ -104,6 +113,23 @@ pub(crate) fn cut<'a>(
         true => fronts,
         false => put_in(fronts, cuts),
     }
+}
+
+/// The time of the longest path up to each front, with fronts that are whole.
+fn paths_ns(fronts: &[RawFront]) -> Vec<f64> {
+    let mut out: Vec<f64> = Vec::with_capacity(fronts.len());
+    for front in fronts {
+        let children = front.children.iter().map(|&c| out[c as usize]);
+        out.push(front.cost.time_ns + children.fold(0.0, f64::max));
+    }
+    out
+}
+
+/// The child that is waited for the longest.
+fn last_of(front: &RawFront, paths: &[f64]) -> Option<u32> {
+    let path = |c: u32| paths[c as usize];
+    let children = front.children.iter().copied();
+    children.max_by(|&a, &b| path(a).total_cmp(&path(b)))
 }
 
 /// The fronts with those in their places that were cut.
@@ -139,7 +165,7 @@ fn put_in(fronts: Vec<RawFront>, cuts: Vec<(usize, Parts)>) -> Vec<RawFront> {
 
 /// Front `f` in the parts that are the quickest, if there are any that are quick enough.
 fn best<'a>(
-    fronts: &[RawFront],
+    (fronts, paths): (&[RawFront], &[f64]),
     f: usize,
     local: &mut [u32],
     row: impl Fn(u32) -> &'a [u32],
@@ -154,9 +180,10 @@ fn best<'a>(
         .map(|&i| (first(i).expect("no empty row"), i))
         .collect();
     rows.sort_by_key(|&(first, _)| first);
+    let last = last_of(front, paths);
     let (mut best, mut least_ns) = (None, f64::INFINITY);
     for shape in SHAPES.iter().filter(|shape| shape.suits(front)) {
-        let cut = Cutter::new(shape, fronts, f, local).cut(&rows, &row);
+        let cut = Cutter::new(shape, fronts, f, local).cut(&rows, &row, last);
         let ns = cut.time_ns();
         if ns < least_ns
             && ns < shape.most * front.cost.time_ns
@@ -180,13 +207,8 @@ impl Shape {
     fn suits(&self, front: &RawFront) -> bool {
         let n = front.cols.len();
         n <= self.columns
-            && f64::from(front.m) >= self.rows_left(n)
+            && f64::from(front.m) >= self.tall * n as f64
             && front.m as usize * n >= self.front
-    }
-
-    /// With fewer rows than this nothing more is put together for a front with n columns.
-    fn rows_left(&self, n: usize) -> f64 {
-        TALL * self.height * n as f64
     }
 }
 
@@ -229,9 +251,15 @@ impl<'a> Cutter<'a> {
         }
     }
 
-    /// The front in parts; its rows of W come with the columns that they start in, by these.
-    fn cut<'r>(mut self, rows: &[(u32, u32)], row: impl Fn(u32) -> &'r [u32]) -> Parts {
-        let mut children = self.front.children.clone();
+    /// The front in parts; its rows of W come with the columns that they start in, by these. No part waits for the child `last`.
+    fn cut<'r>(
+        mut self,
+        rows: &[(u32, u32)],
+        row: impl Fn(u32) -> &'r [u32],
+        last: Option<u32>,
+    ) -> Parts {
+        let children = self.front.children.iter().copied();
+        let mut children: Vec<u32> = children.filter(|&c| Some(c) != last).collect();
         let mut from = 0;
         for (r, &(first, i)) in rows.iter().enumerate() {
             self.note_row(first, row(i));
@@ -242,10 +270,17 @@ impl<'a> Cutter<'a> {
             }
         }
         self.forget();
-        let left = self.shape.rows_left(self.front.cols.len());
-        while self.height(&children) as f64 >= left {
+        let left = self.shape.tall * self.front.cols.len() as f64;
+        let beside = self.height(last.as_slice());
+        while (self.height(&children) + beside) as f64 >= left {
             let before = self.parts.len();
-            children = self.put_together(children);
+            let (mut all, narrow): (Vec<u32>, Vec<u32>) =
+                children.iter().partition(|&&c| self.is_wide(c));
+            all.extend(self.put_together(narrow));
+            if self.parts.len() == before {
+                all = self.put_together(all);
+            }
+            children = all;
             if self.parts.len() == before {
                 break;
             }
@@ -254,6 +289,7 @@ impl<'a> Cutter<'a> {
             self.note_row(first, row(i));
         }
         let own_rows = rows[from..].iter().map(|&(_, i)| i).collect();
+        children.extend(last);
         self.rest(own_rows, children)
     }
 
@@ -283,6 +319,12 @@ impl<'a> Cutter<'a> {
             Some(part) => &self.parts[part],
             None => &self.fronts[c as usize],
         }
+    }
+
+    /// Whether a contribution block has half of the front's columns.
+    fn is_wide(&self, c: u32) -> bool {
+        let child = self.child(c);
+        2 * (child.cols.len() - child.npiv as usize) >= self.front.cols.len()
     }
 
     /// Rows that contribution blocks have together.
@@ -395,7 +437,7 @@ fn finished(mut front: RawFront) -> RawFront {
 mod tests {
     use super::super::structure::{Outline, Steps, Structure};
     use super::super::{cleanup, work};
-    use super::leads;
+    use super::{last_of, leads, paths_ns};
     use treeqr_matrices::{Csc, gallery};
 
     /// The fronts of a matrix whole, and in parts.
@@ -444,6 +486,25 @@ mod tests {
                 assert!(front.npiv > 0 || front.parent.is_some(), "{name}");
             }
             let part = cut.flops() as f64 / whole.flops() as f64;
+            assert!(part <= most, "{name}: {part}");
+        }
+    }
+
+    #[test]
+    fn no_part_waits_for_what_its_front_waits_for_the_longest() {
+        for (name, most) in [("ba-40x1500", 0.8), ("ba-30x4000", 0.85), ("lp-3000", 1.01)] {
+            let [whole, cut] = both(&gallery::make(name).expect("gallery").matrix);
+            let paths = paths_ns(&whole.fronts);
+            let with_pivots = (0..cut.fronts.len()).filter(|&f| cut.fronts[f].npiv > 0);
+            let place: Vec<usize> = with_pivots.collect();
+            for (f, front) in whole.fronts.iter().enumerate() {
+                if let Some(last) = last_of(front, &paths) {
+                    let parent = cut.fronts[place[last as usize]].parent;
+                    assert_eq!(parent, Some(place[f] as u32), "{name}");
+                }
+            }
+            let longest = |paths: &[f64]| paths.iter().copied().fold(0.0, f64::max);
+            let part = longest(&paths_ns(&cut.fronts)) / longest(&paths);
             assert!(part <= most, "{name}: {part}");
         }
     }

@@ -55,7 +55,10 @@ impl<T: FactorScalar> Deficiency<T> {
     pub fn bytes(&self) -> u64 {
         let nodes: usize = self.nodes.iter().flatten().map(|node| node.bytes()).sum();
         let complete = self.complete.get().map_or(0, Complete::bytes);
-        let tried = self.tried.get().map_or(0, |(b, tried)| b.len() + tried.y.len());
+        let tried = self
+            .tried
+            .get()
+            .map_or(0, |(b, tried)| b.len() + tried.y.len());
         (nodes + (self.head.len() + tried) * size_of::<T>()) as u64 + complete
     }
 }
