@@ -7,7 +7,8 @@
 
 /// Blocks from so many bytes on are mappings of their own.
 const MAPPED_FROM: std::ffi::c_int = 8 << 20;
-/// Heaps of all threads together. With one they wait for its lock; four and eight leave more holes (docs/performance/memory.md).
+/// Heaps of all threads together, at least. With one they wait for its lock, and so do many with two; more than there are threads leave more holes
+/// (docs/performance/memory.md).
 const HEAPS: std::ffi::c_int = 2;
 
 /// Gives pages of the heap back to the system that nobody uses, wherever they lie: between a step that takes and frees much and one that
@@ -20,15 +21,22 @@ pub fn give_freed_memory_back() {
     }
 }
 
-/// Two heaps for all threads, from which what is freed is taken again, and mappings of their own for the largest blocks, for the rest of
+/// A heap for each of so many threads, from which what is freed is taken again, and mappings of their own for the largest blocks, for the rest of
 /// the process. For programs, at their start: it is a decision for all of the process, and no library's. Does nothing where the
 /// allocator is not glibc's.
-pub fn keep_freed_memory() {
+#[cfg_attr(
+    not(all(target_os = "linux", target_env = "gnu")),
+    allow(unused_variables)
+)]
+pub fn keep_freed_memory(threads: usize) {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
-    // SAFETY: sets numbers of the allocator's, under its own lock.
-    unsafe {
-        libc::mallopt(libc::M_MMAP_THRESHOLD, MAPPED_FROM);
-        libc::mallopt(libc::M_TRIM_THRESHOLD, std::ffi::c_int::MAX);
-        libc::mallopt(libc::M_ARENA_MAX, HEAPS);
+    {
+        let heaps = threads.try_into().unwrap_or(HEAPS).max(HEAPS);
+        // SAFETY: sets numbers of the allocator's, under its own lock.
+        unsafe {
+            libc::mallopt(libc::M_MMAP_THRESHOLD, MAPPED_FROM);
+            libc::mallopt(libc::M_TRIM_THRESHOLD, std::ffi::c_int::MAX);
+            libc::mallopt(libc::M_ARENA_MAX, heaps);
+        }
     }
 }

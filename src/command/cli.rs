@@ -101,6 +101,20 @@ impl Command {
             _ => Vec::new(),
         }
     }
+
+    /// How many threads it may have at work, no more than there are processors. Where workers are asked for, what comes before the
+    /// factorization has as many.
+    pub fn threads(&self) -> usize {
+        let asked = match self {
+            Command::Solve(args) => Some(args.analysis.threads),
+            Command::Analyse(args) => Some(args.analysis.threads),
+            Command::Bench(args) => args.threads.iter().copied().max(),
+            Command::Trace(TraceCommand::Graph(args)) => Some(args.analysis.threads),
+            _ => None,
+        };
+        let available = available_threads();
+        asked.map_or(available, |threads| available.min(threads.into()))
+    }
 }
 
 /// Solve A x = b: least squares, minimum norm or square, by the shape of A
@@ -345,7 +359,7 @@ pub struct AnalyseArgs {
 /// What an analysis can be told.
 #[derive(Args)]
 pub struct AnalysisArgs {
-    /// Workers [default: a worker per processor]
+    /// Workers; reading and analysis have no more threads [default: a worker per processor]
     #[arg(long, short, value_name = "N", default_value_t = available_threads() as u16)]
     #[arg(value_parser = clap::value_parser!(u16).range(1..=1024), hide_default_value = true)]
     pub threads: u16,

@@ -79,9 +79,10 @@ pub fn run() -> ExitCode {
                 return code;
             }
         };
-        treeqr::runtime::keep_freed_memory();
+        let threads = cli.command.threads();
+        treeqr::runtime::keep_freed_memory(threads);
         treeqr::runtime::leave_hwloc_plugins_out();
-        processors::spread();
+        processors::spread(threads);
         if let Err(failure) = log::start() {
             return failure.report();
         }

@@ -5,11 +5,12 @@
 
 use treeqr::runtime::take_own_processor;
 
-/// Starts these threads, each on a processor of its own where there are as many processors for the process as threads: with fewer threads, as under the quota of a control group, the others may
+/// Starts so many of these threads, each on a processor of its own where there are as many processors for the process as threads: with fewer threads, as under the quota of a control group, the others may
 /// be somebody else's.
-pub fn spread() {
+pub fn spread(threads: usize) {
     // A second start in one process (tests) finds the first one's.
     let _ = rayon::ThreadPoolBuilder::new()
+        .num_threads(threads)
         .thread_name(|index| format!("pool-{index}"))
         .start_handler(take_own)
         .build_global();

@@ -24,4 +24,5 @@ mod sentences;
 mod solutions;
 mod solve_trace;
 mod stop;
+mod threads;
 mod trace;

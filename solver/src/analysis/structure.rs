@@ -123,7 +123,7 @@ impl<'a> Outline<'a> {
     }
 
     /// The fronts, each with its pivots in an order that keeps its staircase low, and cut by rows, where that pays.
-    pub fn build(self) -> Structure {
+    pub fn build(&self) -> Structure {
         self.build_with(Steps {
             pivots: true,
             parts: true,
@@ -131,7 +131,7 @@ impl<'a> Outline<'a> {
     }
 
     /// The fronts, cut by rows where that pays, with all columns in the given order as far as the tree lets them.
-    pub fn build_in_order(self) -> Structure {
+    pub fn build_in_order(&self) -> Structure {
         self.build_with(Steps {
             pivots: false,
             parts: true,
@@ -139,7 +139,7 @@ impl<'a> Outline<'a> {
     }
 
     /// The fronts by these steps, each where it pays.
-    pub fn build_with(self, steps: Steps) -> Structure {
+    pub fn build_with(&self, steps: Steps) -> Structure {
         let columns = self.order.len();
         let lists = Lists::new(self.rows, &self.place, &self.by_first);
         let row = |i| lists.row(i);
@@ -157,7 +157,7 @@ impl<'a> Outline<'a> {
         }
         Structure {
             fronts,
-            order: self.order,
+            order: self.order.clone(),
         }
     }
 

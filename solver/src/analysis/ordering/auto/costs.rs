@@ -145,9 +145,9 @@ impl Costs {
         self.times_dissection(outline) < WORTH_ONE
     }
 
-    /// Whether a factorization is so short that nothing is tried after the dissection that led to it.
-    pub fn is_little(&self, outline: &Outline) -> bool {
-        self.times_dissection(outline) < WORTH_MORE
+    /// Whether fronts that take so long one after the other, in ns, are so little that nothing is tried after the dissection that led to them.
+    pub fn is_little(&self, time_ns: f64) -> bool {
+        time_ns / WORKERS < WORTH_MORE * self.dissection_ns
     }
 
     /// Whether AMD is worth it beside the factorization that is known.
