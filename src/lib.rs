@@ -112,7 +112,8 @@ use std::sync::Arc;
 /// The version of treeqr.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// Analyses a pattern: ordering, tree, fronts, tiles. What it gives serves for any values, and for any scalar type.
+/// Analyses a pattern, on the threads of the rayon pool that it is called in: ordering, tree, fronts, tiles. What it gives serves for any values, and for any
+/// scalar type.
 ///
 /// # Errors
 /// [`Error::Analyse`]: an unknown ordering, a given order that is no permutation, tile sizes that do not fit, a matrix

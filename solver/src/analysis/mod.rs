@@ -47,7 +47,7 @@ use std::time::{Duration, Instant};
 use structure::{Outline, Structure};
 use treeqr_matrices::Pattern;
 
-/// Analyses the pattern of a matrix.
+/// Analyses the pattern of a matrix, on the threads of the rayon pool that it is called in.
 ///
 /// ```
 /// use std::sync::Arc;
