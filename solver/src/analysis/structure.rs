@@ -180,6 +180,8 @@ fn places(rows: &Pattern, order: &[u32]) -> (Vec<u32>, RowsByFirst) {
 
 /// Rows that one task takes.
 const ROWS: usize = 8192;
+/// Fronts that one task takes, at least.
+const FRONTS: usize = 1024;
 
 /// The first column of each row, by its place. Rows often come several of the same columns, as those of a camera or of a joint.
 fn first_places(rows: &Pattern, place: &[u32]) -> Vec<u32> {
@@ -373,12 +375,13 @@ impl Structure {
         Outline::new(reduced, order).build_in_order()
     }
 
-    /// Flops of the fronts as whole blocks, in real arithmetic.
+    /// Flops of the fronts as whole blocks, in real arithmetic. O(sum of the fronts' columns), on all threads.
     pub fn flops(&self) -> u64 {
         let flops = |f: &RawFront| {
             front_qr_flops::<f64>(f.m as usize, f.cols.len(), 0, Stair::Rows(&f.stair))
         };
-        self.fronts.iter().map(flops).sum()
+        let fronts = self.fronts.par_iter().with_min_len(FRONTS);
+        fronts.map(flops).sum()
     }
 
     /// Entries of R in the fronts.

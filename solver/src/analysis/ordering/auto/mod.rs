@@ -100,8 +100,12 @@ impl<'a> Candidate<'a> {
     fn built(mut self) -> (Self, f64) {
         let fronts = self.fronts.take().unwrap_or_else(|| self.outline.build());
         let time_ns = fronts.time_ns();
-        let (flops, factorize_ms) = (fronts.flops(), time_ns / costs::WORKERS / 1e6);
-        tracing::debug!(name = self.name, flops, factorize_ms, "candidate, built");
+        tracing::debug!(
+            name = self.name,
+            flops = fronts.flops(),
+            factorize_ms = time_ns / costs::WORKERS / 1e6,
+            "candidate, built"
+        );
         self.fronts = Some(fronts);
         (self, time_ns)
     }
@@ -182,7 +186,8 @@ fn scaled(x: f64) -> (f64, &'static str) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::{cleanup, work};
+    use super::super::super::cleanup::{self, Reduced};
+    use super::super::super::work;
     use super::super::graph::ColumnGraph;
     use super::super::{dissection, metis};
     use super::race::Started;
@@ -193,10 +198,7 @@ mod tests {
     /// What becomes of COLAMD at first, and the first candidate by minimum degree, or the columns as they come, with the whole reason.
     fn begin(a: &Csc<f64>) -> (&'static str, String) {
         let reduced = cleanup::reduce(&work::Work::new(a.pattern()), &[]);
-        let input = OrderingInput {
-            cols: &reduced.cols,
-            rows: &reduced.rows,
-        };
+        let input = input(&reduced);
         let outline = |order: Order<'_>| Outline::new(&reduced, order.columns());
         let field = Field::new(&input, outline);
         let natural = field.natural();
@@ -216,6 +218,18 @@ mod tests {
         let (structure, _, why) = first.alone("the first");
         assert_eq!(structure.order.len(), input.cols.ncols());
         (became, why)
+    }
+
+    fn reduced(name: &str) -> Reduced {
+        let a = gallery::make(name).expect("gallery").matrix;
+        cleanup::reduce(&work::Work::new(a.pattern()), &[])
+    }
+
+    fn input(reduced: &Reduced) -> OrderingInput<'_> {
+        OrderingInput {
+            cols: &reduced.cols,
+            rows: &reduced.rows,
+        }
     }
 
     /// Rows one after the other, each with six columns.
@@ -268,12 +282,8 @@ mod tests {
     #[test]
     fn fronts_tell_what_outlines_know_nothing_of() {
         // By its outline the factorization takes more than four times as long as the dissection; its fronts are cut by rows.
-        let a = gallery::make("ba-80x14000").expect("gallery").matrix;
-        let reduced = cleanup::reduce(&work::Work::new(a.pattern()), &[]);
-        let input = OrderingInput {
-            cols: &reduced.cols,
-            rows: &reduced.rows,
-        };
+        let reduced = reduced("ba-80x14000");
+        let input = input(&reduced);
         let outline = |order: Order<'_>| Outline::new(&reduced, order.columns());
         let field = Field::new(&input, outline);
         let mut tried = field.candidates().expect("orders");
@@ -289,8 +299,7 @@ mod tests {
     #[test]
     fn orders_with_the_same_fronts_are_alike() {
         // Points before cameras, or after them.
-        let a = gallery::make("ba-10x200").expect("gallery").matrix;
-        let reduced = cleanup::reduce(&work::Work::new(a.pattern()), &[]);
+        let reduced = reduced("ba-10x200");
         let n = reduced.cols.ncols() as u32;
         let candidate =
             |order: Vec<u32>| Candidate::new("given", "an order", Outline::new(&reduced, &order));
@@ -307,12 +316,8 @@ mod tests {
     #[test]
     fn cameras_are_for_a_dissection() {
         // Points share cameras and nothing else. Where cuts took two points of one camera for one, this was more than METIS's by a fifth.
-        let a = gallery::make("ba-300x8000").expect("gallery").matrix;
-        let reduced = cleanup::reduce(&work::Work::new(a.pattern()), &[]);
-        let input = OrderingInput {
-            cols: &reduced.cols,
-            rows: &reduced.rows,
-        };
+        let reduced = reduced("ba-300x8000");
+        let input = input(&reduced);
         let flops = |order: &[u32]| Outline::new(&reduced, order).flops();
         let graph = ColumnGraph::of(&input);
         let go_on = AtomicBool::new(false);
