@@ -313,23 +313,41 @@ fn assemblies(frame: &mut Frame<'_, '_>, subject: &Subject<'_>, members: &[Row],
         return;
     }
     frame.scene.group("assemblies");
-    let mut spans: Vec<_> = members
-        .iter()
-        .flat_map(|row| &row.assemblies)
+    let spans = members.iter().flat_map(|row| &row.assemblies);
+    let mut spans: Vec<_> = spans
         .filter_map(|span| subject.visible(*span))
+        .map(|(start, end)| (frame.x(start), frame.x(end)))
         .collect();
     spans.sort_by(|a, b| a.0.total_cmp(&b.0));
     let (y, h) = (place.y + 0.22 * place.h, 0.28 * place.h);
-    let mut free = place.x;
-    for (start, end) in spans {
-        let x = frame.x(start).max(free).min(place.right() - 0.8);
-        let until = frame.x(end).max(x + 0.8);
-        if x >= free && until - free >= 0.8 {
-            let w = until - x;
-            frame.scene.rect(Area { x, y, w, h }, ASSEMBLY);
-            free = until;
+    for (x, end) in covered(&spans, place.right()) {
+        frame.scene.rect(
+            Area {
+                x,
+                y,
+                w: end - x,
+                h,
+            },
+            ASSEMBLY,
+        );
+    }
+}
+
+/// A mark is not narrower than this.
+const MARK: f64 = 0.8;
+
+/// What spans cover that are sorted by their beginnings, each taken to be as long as a mark at least, up to `right`.
+fn covered(spans: &[(f64, f64)], right: f64) -> Vec<(f64, f64)> {
+    let mut out: Vec<(f64, f64)> = Vec::new();
+    for &(start, end) in spans {
+        let start = start.min(right - MARK);
+        let end = end.max(start + MARK);
+        match out.last_mut() {
+            Some(last) if start <= last.1 => last.1 = last.1.max(end),
+            _ => out.push((start, end)),
         }
     }
+    out
 }
 
 /// To the parent, from the beginning of a front (pale) and from its end, where the rows are high enough for that.
@@ -391,5 +409,26 @@ fn labels(frame: &mut Frame<'_, '_>, bands: &[&[Row]], band: f64, each: usize) {
             let node = plain(f64::from(row.node));
             frame.scene.text(area.x - 7.0, y, size, Anchor::End, node);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_short_assemblies_are_drawn_where_they_were() {
+        // A thousand in ten units, far shorter than a mark; then one by itself, a long one, and one at the right edge.
+        let short = (0..1000).map(|k| 20.0 + 0.01 * f64::from(k));
+        let mut spans: Vec<_> = short.map(|x| (x, x + 0.002)).collect();
+        spans.extend([(40.0, 40.1), (50.0, 60.0), (99.9, 100.0)]);
+        let out = covered(&spans, 100.0);
+        let [run, single, long, edge] = out[..] else {
+            panic!("{out:?}");
+        };
+        assert_eq!(run.0, 20.0);
+        assert!((run.1 - (29.99 + MARK)).abs() < 1e-9, "{run:?}");
+        assert_eq!((single, long), ((40.0, 40.0 + MARK), (50.0, 60.0)));
+        assert!((edge.0, edge.1) == (100.0 - MARK, 100.0), "{edge:?}");
     }
 }
