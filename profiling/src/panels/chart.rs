@@ -6,6 +6,7 @@
 use super::PanelOptions;
 use super::axis::prefix;
 use super::frame::{Form, Frame, Key, sentence};
+use super::lod::covered;
 use super::scene::{Area, GREY, INK, Scene, Stroke};
 use super::steps::{line, most};
 use super::subject::Subject;
@@ -298,18 +299,13 @@ fn highlights(frame: &mut Frame<'_, '_>, chart: &Chart, area: Area) {
         .line((area.x, area.bottom()), (area.right(), area.bottom()), base);
     for (k, highlight) in chart.spans.iter().enumerate() {
         let y = area.bottom() + 0.5 * (STRIP - 6.0) + k as f64 * STRIP;
-        let mut free = area.x;
-        for &(start, end) in &highlight.spans {
-            let Some((start, end)) = frame.visible((start, end)) else {
-                continue;
-            };
-            let x = frame.x(start).max(free);
-            let until = frame.x(end).max(x + 0.5).min(area.right());
-            if until - free >= 0.5 && until > x {
-                let (w, h) = (until - x, 6.0);
-                frame.scene.rect(Area { x, y, w, h }, highlight.colour);
-                free = until;
-            }
+        let visible = highlight
+            .spans
+            .iter()
+            .filter_map(|&span| frame.visible(span));
+        let spans = visible.map(|(start, end)| (frame.x(start), frame.x(end)));
+        for (x, w) in covered(spans.collect(), 0.5, area.right()) {
+            frame.scene.rect(Area { x, y, w, h: 6.0 }, highlight.colour);
         }
     }
 }

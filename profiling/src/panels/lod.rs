@@ -42,6 +42,21 @@ pub(crate) fn merged<K: Copy + PartialEq>(
     out
 }
 
+/// What spans cover together, in any order, each taken to be `least` long at least, up to `right`: beginnings with widths, none over another.
+pub(crate) fn covered(mut spans: Vec<(f64, f64)>, least: f64, right: f64) -> Vec<(f64, f64)> {
+    spans.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let mut out: Vec<(f64, f64)> = Vec::new();
+    for (start, end) in spans {
+        let start = start.min(right - least);
+        let end = end.min(right).max(start + least);
+        match out.last_mut() {
+            Some((x, w)) if start <= *x + *w => *w = w.max(end - *x),
+            _ => out.push((start, end - start)),
+        }
+    }
+    out
+}
+
 /// What begins in one step.
 struct Heap<K> {
     bin: f64,
@@ -90,5 +105,23 @@ mod tests {
         let sum: f64 = out.iter().map(|span| span.w).sum();
         assert!((sum - 9.0).abs() < 1e-9, "{sum}");
         assert!(out.windows(2).all(|p| p[0].x + p[0].w <= p[1].x + 1e-9));
+    }
+
+    #[test]
+    fn short_spans_are_covered_where_they_are() {
+        // A thousand in ten units, far shorter than a mark; then one by itself, a long one, and one at the right edge.
+        let short = (0..1000).map(|k| 20.0 + 0.01 * f64::from(k));
+        let mut spans: Vec<_> = short.map(|x| (x, x + 0.002)).collect();
+        spans.extend([(40.0, 40.1), (99.9, 100.0), (50.0, 60.0)]);
+        let out = covered(spans, 0.75, 100.0);
+        let [(x, w), single, long, edge] = out[..] else {
+            panic!("{out:?}");
+        };
+        assert_eq!(x, 20.0);
+        assert!((w - (9.99 + 0.75)).abs() < 1e-9, "{w}");
+        assert_eq!(
+            (single, long, edge),
+            ((40.0, 0.75), (50.0, 10.0), (99.25, 0.75))
+        );
     }
 }

@@ -8,7 +8,7 @@ pub(crate) mod rows;
 use crate::palette::{self, Colour};
 use crate::panels::axis::plain;
 use crate::panels::frame::{Form, Frame, Key, SMALL, mix, ramp};
-use crate::panels::lod::{Span, merged};
+use crate::panels::lod::{Span, covered, merged};
 use crate::panels::scene::{Anchor, Area, GREY, INK, PAPER, Scene, Stroke};
 use crate::panels::steps::spread;
 use crate::panels::subject::Subject;
@@ -26,6 +26,8 @@ pub(in crate::panels) const ENTRY: PanelEntry = PanelEntry {
 const THINNEST: f64 = 1.5;
 /// Subtrees of one row that run at the same time are drawn below each other, so many at most.
 const LANES: usize = 4;
+/// Marks are not narrower than this.
+const MARK: f64 = 0.8;
 const ASSEMBLY: Colour = Colour::new(0x11_77_33);
 const LIFE: Colour = Colour::new(0xAA_AA_AA);
 const SOLVE: Colour = Colour::new(0x88_CC_EE);
@@ -220,19 +222,23 @@ fn loads(
 fn solves(frame: &mut Frame<'_, '_>, subject: &Subject<'_>, members: &[Row], place: Area) {
     frame.scene.group("solves");
     let spans = members.iter().flat_map(|row| &row.solves);
-    let mut spans: Vec<_> = spans.filter_map(|span| subject.visible(*span)).collect();
-    spans.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let spans = on_page(frame, subject, spans);
     let (y, h) = (place.y + 0.3 * place.h, 0.4 * place.h);
-    let mut free = place.x;
-    for (start, end) in spans {
-        let x = frame.x(start).max(free);
-        let until = frame.x(end).max(x + 0.8).min(place.right());
-        if until - x >= 0.8 {
-            let w = until - x;
-            frame.scene.rect(Area { x, y, w, h }, SOLVE);
-            free = until;
-        }
+    for (x, w) in covered(spans, MARK, place.right()) {
+        frame.scene.rect(Area { x, y, w, h }, SOLVE);
     }
+}
+
+/// Where they begin and end, those that can be seen.
+fn on_page<'s>(
+    frame: &Frame<'_, '_>,
+    subject: &Subject<'_>,
+    spans: impl Iterator<Item = &'s (f64, f64)>,
+) -> Vec<(f64, f64)> {
+    let visible = spans.filter_map(|span| subject.visible(*span));
+    visible
+        .map(|(start, end)| (frame.x(start), frame.x(end)))
+        .collect()
 }
 
 /// A dot at the middle of each marked task; those that would lie on each other are one.
@@ -314,40 +320,11 @@ fn assemblies(frame: &mut Frame<'_, '_>, subject: &Subject<'_>, members: &[Row],
     }
     frame.scene.group("assemblies");
     let spans = members.iter().flat_map(|row| &row.assemblies);
-    let mut spans: Vec<_> = spans
-        .filter_map(|span| subject.visible(*span))
-        .map(|(start, end)| (frame.x(start), frame.x(end)))
-        .collect();
-    spans.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let spans = on_page(frame, subject, spans);
     let (y, h) = (place.y + 0.22 * place.h, 0.28 * place.h);
-    for (x, end) in covered(&spans, place.right()) {
-        frame.scene.rect(
-            Area {
-                x,
-                y,
-                w: end - x,
-                h,
-            },
-            ASSEMBLY,
-        );
+    for (x, w) in covered(spans, MARK, place.right()) {
+        frame.scene.rect(Area { x, y, w, h }, ASSEMBLY);
     }
-}
-
-/// A mark is not narrower than this.
-const MARK: f64 = 0.8;
-
-/// What spans cover that are sorted by their beginnings, each taken to be as long as a mark at least, up to `right`.
-fn covered(spans: &[(f64, f64)], right: f64) -> Vec<(f64, f64)> {
-    let mut out: Vec<(f64, f64)> = Vec::new();
-    for &(start, end) in spans {
-        let start = start.min(right - MARK);
-        let end = end.max(start + MARK);
-        match out.last_mut() {
-            Some(last) if start <= last.1 => last.1 = last.1.max(end),
-            _ => out.push((start, end)),
-        }
-    }
-    out
 }
 
 /// To the parent, from the beginning of a front (pale) and from its end, where the rows are high enough for that.
@@ -409,26 +386,5 @@ fn labels(frame: &mut Frame<'_, '_>, bands: &[&[Row]], band: f64, each: usize) {
             let node = plain(f64::from(row.node));
             frame.scene.text(area.x - 7.0, y, size, Anchor::End, node);
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn many_short_assemblies_are_drawn_where_they_were() {
-        // A thousand in ten units, far shorter than a mark; then one by itself, a long one, and one at the right edge.
-        let short = (0..1000).map(|k| 20.0 + 0.01 * f64::from(k));
-        let mut spans: Vec<_> = short.map(|x| (x, x + 0.002)).collect();
-        spans.extend([(40.0, 40.1), (50.0, 60.0), (99.9, 100.0)]);
-        let out = covered(&spans, 100.0);
-        let [run, single, long, edge] = out[..] else {
-            panic!("{out:?}");
-        };
-        assert_eq!(run.0, 20.0);
-        assert!((run.1 - (29.99 + MARK)).abs() < 1e-9, "{run:?}");
-        assert_eq!((single, long), ((40.0, 40.0 + MARK), (50.0, 60.0)));
-        assert!((edge.0, edge.1) == (100.0 - MARK, 100.0), "{edge:?}");
     }
 }
