@@ -27,14 +27,32 @@ pub(super) struct Rows<T> {
     /// The first column of each row, among `cols`.
     lead: Vec<u32>,
     slots: Vec<u32>,
-    /// Rows x (columns and right-hand sides), column by column.
-    data: Vec<T>,
+    /// By block column of the node that left them: of each of its columns the entries of those rows that begin in it or before.
+    parts: Vec<Vec<T>>,
+    /// The part and the place in it where a column begins.
+    starts: Vec<(u32, u32)>,
+    /// The right-hand sides of all rows, one after the other.
+    rhs: Vec<T>,
 }
 
 impl<T> Rows<T> {
     /// Whether a row starts before the place `end`.
     fn starts_before(&self, end: u32) -> bool {
         self.cols[self.lead[0] as usize] < end
+    }
+
+    /// The columns from the first that is not before the place `from`, with their places; no entries for rows that begin further to the right.
+    fn columns_from(&self, from: u32) -> impl Iterator<Item = (u32, &[T])> {
+        let first = self.cols.partition_point(|&place| place < from);
+        let mut rows = self.lead.partition_point(|&l| (l as usize) < first);
+        (first..self.cols.len()).map(move |j| {
+            rows += self.lead[rows..].partition_point(|&l| l as usize == j);
+            let (part, start) = self.starts[j];
+            (
+                self.cols[j],
+                &self.parts[part as usize][start as usize..][..rows],
+            )
+        })
     }
 }
 
@@ -350,18 +368,12 @@ impl Block {
         let bound = |j: usize| self.cols.get(j).copied().unwrap_or(u32::MAX);
         let (low, high) = (bound(range.start), bound(range.end));
         for (rows, row_of) in taken.iter().zip(&self.row_of[1..]) {
-            let columns = rows.data.chunks_exact(row_of.len());
-            // Those below begin further to the right.
-            let row_of = &row_of[..row_of.partition_point(|&row| (row as usize) < m)];
-            let from = rows.cols.partition_point(|&place| place < low);
-            let to = rows.cols.partition_point(|&place| place < high);
             let mut at = range.start;
-            for (&place, values) in rows.cols[from..to].iter().zip(columns.clone().skip(from)) {
+            for (place, values) in rows.columns_from(low).take_while(|c| c.0 < high) {
                 at += self.cols[at..range.end].partition_point(|&p| p < place);
                 put(at - range.start, row_of, values);
             }
-            let sides = columns.skip(rows.cols.len()).take(nrhs);
-            for (c, values) in sides.enumerate() {
+            for (c, values) in rows.rhs.chunks_exact(row_of.len()).take(nrhs).enumerate() {
                 put(range.len() + c, row_of, values);
             }
         }
@@ -381,6 +393,8 @@ impl Block {
         let pivots = live.partition_point(|&l| (l as usize) < self.npiv);
         let mut row = live.partition_point(|&l| (l as usize) < range.start);
         let columns = |at: usize| &block[at * m..][..m];
+        let after = live.partition_point(|&l| (l as usize) < range.end);
+        up.reserve(range.len() * (after - after.min(pivots)));
         for j in range.clone() {
             let column = columns(j - range.start);
             let is_live = live.get(row).is_some_and(|&l| l as usize == j);
@@ -434,32 +448,10 @@ impl Block {
             tau,
             dropped2,
         } = reduced;
-        let n = self.cols.len();
         let pivots = live.partition_point(|&l| (l as usize) < self.npiv);
         let to = self.slots_after(&live[..pivots]);
-        let rows = (live.len() > pivots).then(|| {
-            let from = live[pivots] as usize;
-            let left = live.len() - pivots;
-            // What lies below the echelon form are reflectors.
-            let mut data = Vec::with_capacity(left * (n - from + asked.nrhs));
-            let mut up = pieces.iter().flat_map(|piece| &piece.up).copied();
-            let mut above = 0;
-            for j in from..n {
-                above += usize::from(live.get(pivots + above) == Some(&(j as u32)));
-                data.extend(up.by_ref().take(above));
-                data.extend(std::iter::repeat_n(T::zero(), left - above));
-            }
-            pieces
-                .iter()
-                .for_each(|p| data.extend_from_slice(&p.up_rhs));
-            Rows {
-                cols: self.cols[from..].to_vec(),
-                lead: live[pivots..].iter().map(|&l| l - from as u32).collect(),
-                slots: to[pivots..live.len()].to_vec(),
-                data,
-            }
-        });
         let (mut columns, mut v, mut rhs) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut parts, mut up_rhs) = (Vec::new(), Vec::new());
         for piece in pieces {
             columns.push(piece.r);
             rhs.extend(piece.rhs);
@@ -468,7 +460,18 @@ impl Block {
             } else {
                 v.extend_from_slice(&piece.v);
             }
+            parts.push(piece.up);
+            up_rhs.extend(piece.up_rhs);
         }
+        let lead = &live[pivots..];
+        let rows = lead.first().map(|&from| Rows {
+            cols: self.cols[from as usize..].to_vec(),
+            lead: lead.iter().map(|&l| l - from).collect(),
+            slots: to[pivots..live.len()].to_vec(),
+            starts: self.starts(lead, width),
+            parts,
+            rhs: up_rhs,
+        });
         let q = asked.keep_q.then(|| NodeQ {
             from: self.slots,
             to,
@@ -490,6 +493,23 @@ impl Block {
             dropped2,
         };
         (reworked, rows)
+    }
+
+    /// The piece of `width` columns, and the place in it, where each column of the rows that go up begins; from the first column that they have.
+    fn starts(&self, lead: &[u32], width: usize) -> Vec<(u32, u32)> {
+        let (mut above, mut place) = (0, 0);
+        let columns = lead[0] as usize..self.cols.len();
+        columns
+            .map(|j| {
+                if j.is_multiple_of(width) {
+                    place = 0;
+                }
+                let start = ((j / width) as u32, place);
+                above += u32::from(lead.get(above as usize) == Some(&(j as u32)));
+                place += above;
+                start
+            })
+            .collect()
     }
 
     /// The slots of the rows afterwards: those of the live pivots, then what is left, increasing.
