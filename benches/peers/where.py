@@ -4,7 +4,7 @@
     python3 benches/peers/where.py target/peers/peers.json --treeqr target/release/treeqr
 
 Runs `treeqr solve --json` several times on each matrix that the run has left in its folder, and `analyse --json` once; lines with the
-least ratio of the factorization come first. Parts are of the medians; what follows a first pass that lacks rank is in "idle, runtime".
+least ratio of the factorization come first. Parts are of the medians; "rank" is all that follows the first pass, on both workers or one.
 
 The bound of traffic is the time that memory takes, at the bandwidth that all threads together have here (`programs/traffic.c`), to write every
 buffer of the factorization once, and to read once A and those that are not left at the end. It binds where they do not stay in caches.
@@ -39,16 +39,17 @@ def said(treeqr, command, matrix):
 
 
 def parts_of(run):
-    """Parts of the whole by step, and of the workers' time in the factorization by kind of task."""
+    """Parts of the whole by step, and of the workers' time in the factorization by kind of task and for the rank."""
     whole = sum(run["times_s"][step] for step in STEPS)
     steps = [run["times_s"][step] / whole for step in STEPS]
+    rank = (run["times_s"]["rank"] or 0) / run["times_s"]["factorize"]
     space = run["threads"] * run["times_s"]["factorize"]
 
     def time_in(names):
         return sum(c["time_s"] for c in run["codelets"] if c["name"] in names) / space
 
     others = {c["name"] for c in run["codelets"]} - KERNELS - SUBTREES
-    tasks = [time_in(KERNELS), time_in(SUBTREES), time_in(others)]
+    tasks = [time_in(KERNELS), time_in(SUBTREES), time_in(others), rank]
     return steps + tasks + [max(0.0, 1 - sum(tasks))]
 
 
@@ -100,8 +101,8 @@ def main():
     memory = bandwidth(args.folder.parent, peak["threads"])
     print(f"Of medians; area bound at {peak['all']:.0f} GFlop/s, critical path at {peak['one']:.0f}, ", end="")
     print(f"traffic at {memory['write_gb_s']:.1f} GB/s of writing and {memory['read_gb_s']:.1f} of reading.\n")
-    print("| matrix | read | analyse | factorize | solve | tile kernels | subtrees | assembly | idle, runtime | area bound, ms | critical path, ms | traffic, ms |")
-    print("| --- |" + " ---: |" * 11)
+    print("| matrix | read | analyse | factorize | solve | tile kernels | subtrees | assembly | rank | idle, runtime | area bound, ms | critical path, ms | traffic, ms |")
+    print("| --- |" + " ---: |" * 12)
     for name in names:
         print(line(args.treeqr, name, str(args.folder / f"{name}.mtx"), args.reps, peak, memory), flush=True)
 

@@ -16,11 +16,17 @@ use treeqr_runtime::DataStore;
 
 /// Vectors that go through R together, at most: R is read once for them, and they stay in the caches.
 const AT_ONCE: usize = 16;
+/// Entries of R, times vectors, below which a block more is not worth waking a thread for.
+const WORTH_A_THREAD: usize = 150_000;
 
 /// How many of `nrhs` go through R together, so that all blocks are about as wide: each is a thread's, and no thread is without one that
-/// could have it. No result depends on it.
-fn at_once(nrhs: usize) -> usize {
-    let blocks = nrhs.div_ceil(AT_ONCE).max(rayon::current_num_threads());
+/// could have it and is worth it. No result depends on it.
+fn at_once<T: FactorScalar>(nodes: &Nodes<'_, T>, nrhs: usize) -> usize {
+    let threads = match nodes.size * nrhs < WORTH_A_THREAD {
+        true => 1,
+        false => rayon::current_num_threads(),
+    };
+    let blocks = nrhs.div_ceil(AT_ONCE).max(threads);
     nrhs.div_ceil(blocks.min(nrhs).max(1))
 }
 
@@ -190,7 +196,7 @@ impl<T: FactorScalar> Deficiency<T> {
     pub(super) fn solve_r_of(&self, nodes: &Nodes<'_, T>, c: &[T], nrhs: usize) -> Vec<T> {
         let n = self.order.len();
         let mut out = vec![T::zero(); n * nrhs];
-        let size = (at_once(nrhs) * n).max(1);
+        let size = (at_once(nodes, nrhs) * n).max(1);
         let blocks = out.par_chunks_mut(size).zip(c.par_chunks(size));
         blocks.for_each(|(x, c)| self.solve_block(nodes, c, x));
         out
@@ -252,7 +258,7 @@ impl<T: FactorScalar> Deficiency<T> {
     ) -> Vec<T> {
         let n = self.order.len();
         let mut out = vec![T::zero(); n * nrhs];
-        let size = (at_once(nrhs) * n).max(1);
+        let size = (at_once(nodes, nrhs) * n).max(1);
         let blocks = c.par_chunks_mut(size).zip(out.par_chunks_mut(size));
         blocks.for_each(|(c, y)| self.solve_adjoint_block(nodes, c, y));
         out

@@ -20,6 +20,8 @@ pub(crate) struct Nodes<'a, T> {
     pub order: Vec<u32>,
     /// Place of a column of W.
     place: Vec<u32>,
+    /// What a sweep through all of them takes, in entries of R.
+    pub size: usize,
 }
 
 /// What the diagonal of R says.
@@ -41,12 +43,16 @@ impl<'a, T: FactorScalar> Nodes<'a, T> {
         for (k, &j) in order.iter().enumerate() {
             place[j as usize] = k as u32;
         }
+        let fronts = &factors.symbolic.tree.fronts;
+        let entries: usize = fronts.iter().map(Front::r_entries).sum();
+        let singletons = factors.symbolic.singletons.len();
         Nodes {
             factors,
             plan: factors.plan(),
-            singletons: factors.symbolic.singletons.len(),
+            singletons,
             order,
             place,
+            size: entries + PER_NODE * (singletons + fronts.len()),
         }
     }
 
@@ -298,6 +304,8 @@ impl<'a, T: FactorScalar> Nodes<'a, T> {
     }
 }
 
+/// Entries of R that take as long as going from one node to the next.
+const PER_NODE: usize = 50;
 /// Fewer nodes are not worth another thread.
 const NODES_AT_ONCE: usize = 64;
 
