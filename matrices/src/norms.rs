@@ -40,8 +40,22 @@ pub fn largest_part<T: Scalar>(x: &[T]) -> T::Real {
     in_lanes(x, |all, v| larger(all, of(v)), larger)
 }
 
-/// The 2-norm of a vector, scaled against overflow and underflow; not finite if an entry is not.
+/// The 2-norm of a vector, safe from overflow and underflow; not finite if an entry is not.
 pub fn norm2<T: Scalar>(x: &[T]) -> T::Real {
+    let sum = in_lanes(x, |all, v| all + v.abs2(), |a, b| a + b);
+    match is_safe(sum) {
+        true => sum.sqrt(),
+        false => scaled_norm2(x),
+    }
+}
+
+/// Whether no square in the sum overflowed, and those that underflowed are below its last digit.
+fn is_safe<R: RealScalar>(sum: R) -> bool {
+    sum.is_finite() && sum * R::EPSILON * R::EPSILON > R::MIN_POSITIVE
+}
+
+#[cold]
+fn scaled_norm2<T: Scalar>(x: &[T]) -> T::Real {
     let largest = largest_part(x);
     if largest == T::Real::zero() {
         // 0, or NaN if there is one.

@@ -8,6 +8,9 @@ use crate::scalar::{RealScalar, Scalar};
 use rayon::prelude::*;
 use std::sync::Arc;
 
+/// Entries from which on what looks at each of them has all threads: to wake one takes as long as it takes for some thousands.
+const WORTH_THREADS: usize = 1 << 15;
+
 /// A sparse matrix in compressed columns. Pattern and values are shared: a clone costs no copy of either, new values for the same pattern
 /// none of that.
 #[derive(Clone, Debug, PartialEq)]
@@ -129,10 +132,12 @@ impl<T: Scalar> Csc<T> {
 
     /// The largest 2-norm of a column.
     pub fn max_column_norm(&self) -> T::Real {
-        let norms = (0..self.ncols())
-            .into_par_iter()
-            .map(|j| norm2(self.col(j).1));
-        norms.reduce(T::Real::zero, RealScalar::max)
+        let norm = |j| norm2(self.col(j).1);
+        let (columns, none) = (0..self.ncols(), T::Real::zero());
+        match self.nnz() < WORTH_THREADS {
+            true => columns.map(norm).fold(none, RealScalar::max),
+            false => (columns.into_par_iter().map(norm)).reduce(|| none, RealScalar::max),
+        }
     }
 
     /// The position (row, column) of the first value that is NaN or infinite, if there is one.

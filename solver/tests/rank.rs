@@ -2,6 +2,8 @@
 //! factors and solutions against what was planted and against the singular value decomposition.
 
 mod common;
+#[path = "rank/components.rs"]
+mod components;
 #[path = "rank/parallel.rs"]
 mod parallel;
 #[path = "rank/shortest.rs"]

@@ -18,6 +18,7 @@ use super::{room, zeros};
 use crate::numeric::FactorScalar;
 use std::ops::Range;
 use treeqr_kernels::{MatMut, Stair, deflate, deflate_scratch};
+use treeqr_matrices::{RealScalar, Scalar, norm2};
 
 /// Rows that go up, in echelon form.
 #[derive(Debug)]
@@ -140,6 +141,11 @@ pub(super) fn rework<T: FactorScalar>(
     if taken.is_empty() && !suspect {
         return (None, up);
     }
+    if taken.is_empty()
+        && let Some(shorter) = without_last(nodes, node, asked)
+    {
+        return (Some(shorter), up);
+    }
     let block = Block::new(nodes, node, &taken);
     let (m, n) = block.shape();
     zeros(&mut scratch.block, m * (n + asked.nrhs));
@@ -162,6 +168,66 @@ pub(super) fn rework<T: FactorScalar>(
     let (reworked, rows) = block.finish(nodes, reduced, (n.max(1), vec![piece]), asked);
     up.extend(rows);
     (Some(reworked), up)
+}
+
+/// A front at a root of which the last columns are dead and the others are not, as where its columns depend on each other in one way: R without
+/// its last rows, which is what [`reduce`] would find. None where it is not so simple. O(n^2).
+fn without_last<T: FactorScalar>(
+    nodes: &Nodes<'_, T>,
+    node: usize,
+    asked: Asked,
+) -> Option<Reworked<T>> {
+    let (r, npiv) = (nodes.front_r(node)?, nodes.npiv(node));
+    if nodes.width(node) != npiv {
+        return None;
+    }
+    let is_dead = |&j: &usize| Scalar::abs(r.diagonal(j)).to_f64() <= asked.tolerance;
+    let live = (0..npiv).find(is_dead).filter(|&live| live > 0)?;
+    let mut values = vec![T::zero(); live * npiv];
+    let (mut dropped2, mut all_dead) = (0.0, true);
+    let mut left = Vec::with_capacity(npiv - live);
+    for (j, to) in values.chunks_exact_mut(live).enumerate() {
+        left.clear();
+        r.column(j, |row, values| {
+            let kept = live.saturating_sub(row).min(values.len());
+            to[row.min(live)..][..kept].copy_from_slice(&values[..kept]);
+            left.extend_from_slice(&values[kept..]);
+        });
+        let norm = norm2(&left).to_f64();
+        // Not a number is no small one.
+        all_dead &= norm <= asked.tolerance;
+        dropped2 += norm * norm;
+    }
+    let mut rhs = Vec::with_capacity(live * asked.nrhs);
+    for c in 0..asked.nrhs {
+        nodes.qhb(node, c, |row, values| {
+            let kept = live.saturating_sub(row).min(values.len());
+            rhs.extend_from_slice(&values[..kept]);
+        });
+    }
+    let first = nodes.first(node);
+    let slots = || (first..first + npiv as u32).collect();
+    all_dead.then(|| Reworked {
+        cols: nodes.columns(node),
+        npiv,
+        live: (0..live as u32).collect(),
+        r: BlockColumns {
+            width: npiv as u32,
+            columns: vec![BlockColumn {
+                rows: live,
+                values: Values::Own(values),
+            }],
+        },
+        rhs,
+        q: asked.keep_q.then(|| NodeQ {
+            from: slots(),
+            to: slots(),
+            ends: (1..=live as u32).collect(),
+            v: Vec::new(),
+            tau: vec![T::zero(); live],
+        }),
+        dropped2,
+    })
 }
 
 /// What the reduction of some columns has found.

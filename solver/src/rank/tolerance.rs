@@ -33,20 +33,30 @@ pub(super) fn is_singular<T: FactorScalar>(largest_column: f64, inverse: f64) ->
 }
 
 fn max_row_norm<T: FactorScalar>(a: &Csc<T>) -> f64 {
+    let largest_square = |by: f64| {
+        let mut squares = vec![0f64; a.nrows()];
+        for (&i, v) in a.pattern().rowidx().iter().zip(a.values()) {
+            let scaled = v.abs().to_f64() * by;
+            squares[i as usize] += scaled * scaled;
+        }
+        largest_part(&squares)
+    };
+    // What vanished is in no row that counts.
+    let square = largest_square(1.0);
+    if square.is_finite() && square > SAFE {
+        return square.sqrt();
+    }
     // Scaled by the power of two of the largest entry, so that no square overflows or vanishes.
     let largest = largest_part(a.values()).to_f64();
     if largest == 0.0 {
         return 0.0;
     }
     let power = floor_log2(largest).clamp(-1022, 1022);
-    let by = 2f64.powi(-power);
-    let mut squares = vec![0f64; a.nrows()];
-    for (&i, v) in a.pattern().rowidx().iter().zip(a.values()) {
-        let scaled = v.abs().to_f64() * by;
-        squares[i as usize] += scaled * scaled;
-    }
-    shift(largest_part(&squares).sqrt(), power)
+    shift(largest_square(2f64.powi(-power)).sqrt(), power)
 }
+
+/// Sums of squares above it are right to the last digits.
+const SAFE: f64 = 1e-270;
 
 /// Whether a matrix of this condition costs a solution no more than a quarter of the digits.
 pub(super) fn is_well_conditioned<T: FactorScalar>(condition: f64) -> bool {
