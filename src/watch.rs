@@ -16,13 +16,18 @@ use treeqr_runtime::{
 };
 use treeqr_solver::{NULL_SPACE_CODELETS, Prediction, RunShape};
 
-/// What a run that follows from another records, mostly: how many tasks it has is seen while it goes on.
-const FEW: Expected = Expected {
-    tasks: 512,
-    accesses: 2048,
-    memory_events: 512,
-    shares: 0,
-};
+/// Tasks of a run that follows from another, where it does not say.
+const FEW: usize = 512;
+
+/// What a run that follows from another records, mostly, with so many tasks.
+fn following(tasks: usize) -> Expected {
+    Expected {
+        tasks,
+        accesses: 4 * tasks,
+        memory_events: tasks,
+        shares: 0,
+    }
+}
 
 /// Operations that a task has at least when it is cut for helpers, in two parts: so many times they can come.
 const SHARED_FLOPS: u64 = 1 << 21;
@@ -183,7 +188,8 @@ impl<'a> Observer for Watched<'a> {
 
     fn begin(&self, run: &RunInfo<'_>) {
         if self.runs.fetch_add(1, Relaxed) > 0 {
-            self.recorder.expect_next(Some(FEW));
+            let tasks = run.tasks.unwrap_or(FEW);
+            self.recorder.expect_next(Some(following(tasks)));
             self.begun.kinds().push(Self::kind_of(run.codelets));
         }
         self.tasks_before
@@ -297,6 +303,7 @@ mod tests {
             devices: &[],
             device_workers: &[],
             time_scale: 1.0,
+            tasks: None,
         });
         let (id, handle, memory) = (TaskId(0), Handle(0), MemoryNode::HOST);
         let (start, end) = (watched.clock(), watched.start_after(0));

@@ -148,6 +148,7 @@ fn one_record() {
             devices: &[],
             device_workers: &[],
             time_scale: 1.0,
+            tasks: None,
         });
         recorder
     };

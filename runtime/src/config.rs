@@ -49,6 +49,8 @@ pub struct Config {
     /// Measures tasks for cost models under every scheduler, for a later run that asks ([`ModelStore::read`]). It costs two
     /// readings of the system's clock and a lock a task.
     pub learn: bool,
+    /// How many tasks will be submitted, where that is known: for whoever watches.
+    pub tasks: Option<usize>,
 }
 
 impl Default for Config {
@@ -67,6 +69,7 @@ impl Default for Config {
             faults: Faults::default(),
             models: ModelStore::default(),
             learn: false,
+            tasks: None,
         }
     }
 }

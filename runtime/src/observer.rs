@@ -93,6 +93,8 @@ pub struct RunInfo<'r> {
     pub device_workers: &'r [usize],
     /// With emulated devices: wall time over time of the emulated machine, at least 1. All records are in wall time.
     pub time_scale: f64,
+    /// How many tasks will be submitted, where that is known.
+    pub tasks: Option<usize>,
 }
 
 /// One task, from submission to end. Times in ticks; `submit <= ready <= pop <= start <= end`.

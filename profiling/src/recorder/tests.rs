@@ -109,6 +109,7 @@ fn info(workers: usize) -> RunInfo<'static> {
         devices: &[],
         device_workers: &[],
         time_scale: 1.0,
+        tasks: None,
     }
 }
 

@@ -261,5 +261,6 @@ fn announce<O: Observer>(
         devices: &devices,
         device_workers: &device_workers,
         time_scale,
+        tasks: config.tasks,
     });
 }

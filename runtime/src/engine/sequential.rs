@@ -61,6 +61,7 @@ fn run_here<O: Observer>(
         devices: &[],
         device_workers: &[],
         time_scale: 1.0,
+        tasks: config.tasks,
     });
     let flush = config.flush_denormals.then(FlushDenormals::set).flatten();
     let faults = ActiveFaults::new(config.faults);

@@ -100,6 +100,11 @@ impl<T: FactorScalar> Large<T> {
         (self.expected * size_of::<T>()) as u64
     }
 
+    /// How many tasks it is.
+    pub fn tasks(&self) -> usize {
+        2 + 3 * self.count + self.count * (self.count - 1) / 2
+    }
+
     pub fn handle(&self, k: usize) -> Handle {
         Handle(self.first + k as u32)
     }

@@ -295,7 +295,10 @@ fn run_all<T: FactorScalar, O: Observer>(
         Ok(())
     };
     let mut store = DataStore::new(buffers as usize);
-    runner.run(&app, &mut store, total > 10 * BUNDLE_FLOPS, submit)?;
+    let panels = parts.iter().map(Part::panels).filter(|&panels| panels > 1);
+    let tasks = bundle_flops.len() + panels.map(|p| p + p * (p + 1) / 2).sum::<usize>();
+    let worth = total > 10 * BUNDLE_FLOPS;
+    runner.run(&app, &mut store, (tasks, worth), submit)?;
     drop(app);
     Ok(NullSpace {
         rows: n,

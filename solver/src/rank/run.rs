@@ -140,12 +140,9 @@ pub(crate) fn deflate_all<T: FactorScalar, O: Observer>(
         freed.keep_unused(blocks.sum());
     }
     let mut store = freed.beside(handles as usize);
-    runner.run(
-        &app,
-        &mut store,
-        !(is_little || is_branch && is_whole),
-        submit,
-    )?;
+    let tasks = app.large.iter().map(|l| l.as_ref().map_or(1, Large::tasks));
+    let worth = !(is_little || is_branch && is_whole);
+    runner.run(&app, &mut store, (tasks.sum(), worth), submit)?;
     let _span = tracing::debug_span!("put together").entered();
     let done: Vec<_> = app.done.into_iter().map(into_inner).collect();
     finish(nodes, &works, (done, store), (tolerance, norm))

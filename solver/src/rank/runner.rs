@@ -40,18 +40,22 @@ impl<'a, O: Observer> Runner<'a, O> {
         }
     }
 
-    /// Runs the tasks, on workers if these are worth their threads.
+    /// Runs the tasks, so many, on workers if these are worth their threads.
     pub fn run<A: Application>(
         &self,
         app: &A,
         store: &mut DataStore,
-        worth: bool,
+        (tasks, worth): (usize, bool),
         submit: impl FnOnce(&mut Submitter<'_>) -> Result<(), Stopped>,
     ) -> Result<(), SolveError> {
+        let config = Config {
+            tasks: Some(tasks),
+            ..self.config.clone()
+        };
         if self.sequential || !worth {
-            run_sequential(&self.config, app, store, self.observer, submit)?;
+            run_sequential(&config, app, store, self.observer, submit)?;
         } else {
-            run(&self.config, app, store, self.observer, submit)?;
+            run(&config, app, store, self.observer, submit)?;
         }
         Ok(())
     }
