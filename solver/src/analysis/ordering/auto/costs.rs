@@ -41,8 +41,10 @@ const SHORTER: f64 = 0.75;
 const NO_MORE_WORK: f64 = 1.1;
 /// What is shorter is not worth a decision.
 const SHORT_NS: f64 = 2e6;
-/// AMD is tried too where the factorization that COLAMD leads to would take so many times as long as AMD.
+/// AMD is tried where the factorization that the columns as they come lead to would take so many times as long as AMD; and after COLAMD, whose orders are mostly as good, so many
+/// times (decision 0013).
 const WORTH_AMD: f64 = 2.0;
+const WORTH_AMD_TOO: f64 = 8.0;
 /// Workers that a factorization is taken to have when its time is compared with that of an ordering.
 pub(super) const WORKERS: f64 = 2.0;
 /// A dissection is waited for where the factorization that minimum degree leads to would take so many times as long: less than once,
@@ -150,14 +152,14 @@ impl Costs {
         time_ns / WORKERS < WORTH_MORE * self.dissection_ns
     }
 
-    /// Whether AMD is worth it beside the factorization that is known.
-    pub fn is_worth_amd(&self, outline: &Outline) -> bool {
-        factorize_ns(outline) > WORTH_AMD * self.amd_ns
+    /// Whether AMD is worth it beside the columns as they come.
+    pub fn is_worth_amd(&self, natural: &Outline) -> bool {
+        factorize_ns(natural) > WORTH_AMD * self.amd_ns
     }
 
-    /// Whether a factorization is so short that neither AMD nor a dissection is worth it.
-    pub fn is_all(&self, outline: &Outline) -> bool {
-        self.is_enough(outline) && !self.is_worth_amd(outline)
+    /// Whether it is worth it beside COLAMD, too.
+    pub fn is_worth_amd_too(&self, colamd: &Outline) -> bool {
+        factorize_ns(colamd) > WORTH_AMD_TOO * self.amd_ns
     }
 
     /// Whether a second dissection is worth it after this one.

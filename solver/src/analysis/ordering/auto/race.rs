@@ -179,8 +179,10 @@ impl<'a, O: Fn(Order<'_>) -> Outline<'a> + Sync> Field<'a, O> {
         let (started, (natural, graph)) = rayon::join(
             || {
                 let started = self.start(&stays);
-                let is_all = matches!(&started, Started::Done(c) if costs.is_all(&c.outline));
-                set(&is_enough, is_all);
+                if let Started::Done(Candidate { outline, .. }) = &started {
+                    let is_worth_amd = costs.is_worth_amd_too(outline);
+                    set(&is_enough, costs.is_enough(outline) && !is_worth_amd);
+                }
                 started
             },
             || {
@@ -188,8 +190,9 @@ impl<'a, O: Fn(Order<'_>) -> Outline<'a> + Sync> Field<'a, O> {
                     let natural = natural.unwrap_or_else(|| self.natural());
                     let is_without_fill = costs.is_without_fill(&natural.outline);
                     set(&stays, is_without_fill);
-                    let is_all = is_without_fill || costs.is_all(&natural.outline);
-                    set(&is_enough, is_all);
+                    let is_worth_amd = costs.is_worth_amd(&natural.outline);
+                    let is_short = costs.is_enough(&natural.outline) && !is_worth_amd;
+                    set(&is_enough, is_without_fill || is_short);
                     natural
                 };
                 rayon::join(by_itself, || {
@@ -227,7 +230,9 @@ impl<'a, O: Fn(Order<'_>) -> Outline<'a> + Sync> Field<'a, O> {
             }
             dissected = Some(first);
         }
-        let wants_amd = known.iter().all(|c| costs.is_worth_amd(&c.outline));
+        let mut by_colamd = known[1..].iter();
+        let wants_amd = costs.is_worth_amd(&known[0].outline)
+            && by_colamd.all(|c| costs.is_worth_amd_too(&c.outline));
         let by_degree = || match (beside, paused) {
             (Beside::Nothing, _) => Ok(None),
             (Beside::Later, Some(elimination)) if costs.has_hardly_begun(&elimination) => {
