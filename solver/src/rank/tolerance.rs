@@ -82,3 +82,32 @@ pub(crate) fn rank_deficient(
         tolerance,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Rows and columns of all magnitudes, whose squares are no numbers of the format.
+    #[test]
+    fn the_largest_norm_is_found_at_all_magnitudes() {
+        let (rows, cols) = ([0, 0, 1, 2, 2, 2], [0, 1, 1, 0, 2, 3]);
+        // Rows (3 2), (2), (5 -3 tiny) and columns (3 5), (2 2), (-3), (tiny); rows (3 2), (2), (-2 5 0) and columns (3 -2), (2 2), (5), (0).
+        let cases = [
+            ([3.0, 2.0, 2.0, 5.0, -3.0, 1e-200], 34f64, 34f64),
+            ([3.0, 2.0, 2.0, -2.0, 5.0, 0.0], 25.0, 29.0),
+        ];
+        for power in [-1000, -540, -300, 0, 300, 510, 1000] {
+            let by = 2f64.powi(power);
+            for (values, columns, of_rows) in cases {
+                let values = values.map(|v| v * by);
+                let a = Csc::from_triplets(3, 4, &rows, &cols, &values).expect("in range");
+                for (transposed, square) in [(false, columns), (true, of_rows)] {
+                    let (found, norm) = (largest_column(&a, transposed), square.sqrt() * by);
+                    assert!((found - norm).abs() <= 1e-15 * norm, "2^{power}: {found:e}");
+                }
+            }
+        }
+        let none = Csc::<f64>::from_triplets(2, 3, &[], &[], &[]).expect("in range");
+        assert_eq!(largest_column(&none, true), 0.0);
+    }
+}
