@@ -280,6 +280,20 @@ mod tests {
     }
 
     #[test]
+    fn after_colamd_amd_has_to_be_short() {
+        // The factorization would take more than twice as long as AMD, and less than eight times.
+        let reduced = reduced("TF12");
+        let input = input(&reduced);
+        let outline = |order: Order<'_>| Outline::new(&reduced, order.columns());
+        let field = Field::new(&input, outline);
+        let tried = field.candidates().expect("orders");
+        let names: Vec<_> = tried.iter().map(|c| c.name).collect();
+        assert_eq!(names, [NATURAL, "colamd"]);
+        assert!(field.costs.is_worth_amd(&tried[1].outline));
+        assert!(!field.costs.is_worth_amd_too(&tried[1].outline));
+    }
+
+    #[test]
     fn fronts_tell_what_outlines_know_nothing_of() {
         // By its outline the factorization takes more than four times as long as the dissection; its fronts are cut by rows.
         let reduced = reduced("ba-80x14000");
