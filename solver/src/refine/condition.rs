@@ -41,52 +41,52 @@ impl<T: FactorScalar> Factors<T> {
         if n == 0 {
             return Ok(0.0);
         }
-        // With room for the sums that the second sweep leaves behind them: each array here is as long as several solutions, and the
-        // factors are still there.
-        let mut x = Vec::with_capacity((BLOCK + 1) * n);
-        x.resize(n, T::from_f64(1.0 / n as f64, 0.0));
+        let mut x = vec![T::from_f64(1.0 / n as f64, 0.0); BLOCK * n];
         // Shows what signs that are all alike can be misled by.
         let slope = 1.0 / (n.max(2) - 1) as f64;
-        x.extend((0..n).map(|i| {
+        for (i, x) in x[n..].iter_mut().enumerate() {
             let sign = if i % 2 == 0 { 1.0 } else { -1.0 };
-            T::from_f64(sign * (1.0 + i as f64 * slope), 0.0)
-        }));
-        let v = self.solve_kept_r(&x, BLOCK, options, &())?;
-        let mean = norm1(&v[..n]);
-        let other = 2.0 * norm1(&v[n..]) / (3 * n) as f64;
+            *x = T::from_f64(sign * (1.0 + i as f64 * slope), 0.0);
+        }
+        // In place, and the second sweep is looked at where it lies: each array here is as long as several solutions, and the factors are still there.
+        self.solve_kept_r_in_place(&mut x, BLOCK, options)?;
+        let mean = norm1(&x[..n]);
+        let other = 2.0 * norm1(&x[n..]) / (3 * n) as f64;
 
-        x.clear();
-        x.extend(v.iter().map(|&v| direction(v)));
-        drop(v);
-        let (gradients, norm) = match &self.split {
-            None => {
-                let mut both = self.solve_kept_r_adjoint_with_sums(x, BLOCK, options)?;
-                let sums = both.split_off(BLOCK * n);
+        x.iter_mut().for_each(|v| *v = direction(*v));
+        let (chosen, norm) = match &self.split {
+            None => self.solve_kept_r_adjoint_with_sums(&x, BLOCK, options, |y, sums| {
                 let sums = sums.iter().map(|sum| sum.re().to_f64());
-                (both, sums.fold(0.0, f64::max))
-            }
+                (steepest(y, n), sums.fold(0.0, f64::max))
+            })?,
             // That R is never formed. The largest 2-norm of a column of W is one of R.
             Some(split) => {
                 let gradients = self.solve_kept_r_adjoint(&x, BLOCK, options, &())?;
-                (gradients, split.largest_column(self.symbolic.transposed))
+                let norm = split.largest_column(self.symbolic.transposed);
+                (steepest(&gradients, n), norm)
             }
         };
 
-        let mut chosen: Vec<usize> = Vec::with_capacity(BLOCK);
-        for gradient in gradients.chunks_exact(n) {
-            let sizes = gradient.iter().map(|g| g.abs().to_f64()).enumerate();
-            let new = sizes.filter(|(j, _)| !chosen.contains(j));
-            chosen.extend(new.max_by(|a, b| a.1.total_cmp(&b.1)).map(|(j, _)| j));
-        }
-        drop(gradients);
-        let mut x = vec![T::zero(); chosen.len() * n];
+        x.truncate(chosen.len() * n);
+        x.fill(T::zero());
         for (x, &j) in x.chunks_exact_mut(n).zip(&chosen) {
             x[j] = T::one();
         }
-        let v = self.solve_kept_r(&x, chosen.len(), options, &())?;
-        let columns = v.chunks_exact(n).map(norm1);
+        self.solve_kept_r_in_place(&mut x, chosen.len(), options)?;
+        let columns = x.chunks_exact(n).map(norm1);
         Ok(norm * columns.fold(mean.max(other), f64::max))
     }
+}
+
+/// Where each of these gradients, of `n` entries, is largest; another place for each.
+fn steepest<T: Scalar>(gradients: &[T], n: usize) -> Vec<usize> {
+    let mut chosen = Vec::with_capacity(BLOCK);
+    for gradient in gradients.chunks_exact(n) {
+        let sizes = gradient.iter().map(|g| g.abs().to_f64()).enumerate();
+        let new = sizes.filter(|(j, _)| !chosen.contains(j));
+        chosen.extend(new.max_by(|a, b| a.1.total_cmp(&b.1)).map(|(j, _)| j));
+    }
+    chosen
 }
 
 fn norm1<T: Scalar>(x: &[T]) -> f64 {

@@ -157,7 +157,10 @@ impl<'a, T: FactorScalar> App<'a, T> {
             allocate(Vector::Left, len)?;
             let mut left = task.write::<T>(self.access(task, Vector::Left));
             match up.outer {
-                Given::Dense(all) => left.copy_from_slice(&self.given(all, len, block)),
+                Given::Dense(all) => {
+                    let given = self.given(all, len, block);
+                    left[..given.len()].copy_from_slice(&given);
+                }
                 Given::Sparse(b) => self.spread(b, block, 0, &mut left),
             }
             Some(left)

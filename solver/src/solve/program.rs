@@ -40,7 +40,7 @@ pub(super) struct Up<'a, T> {
     pub keep_rest: bool,
     /// Whether the head is wanted besides what a sweep down makes of it.
     pub keep_head: bool,
-    /// Whether the last vector of a block is none: it is given as zeros and becomes ||R e_j||_1 at the pivots. Of a sweep with R^H.
+    /// Whether the last vector of a block is none: it is not among those of `outer`, and becomes ||R e_j||_1 at the pivots. Of a sweep with R^H.
     pub sums: bool,
     /// Where it has something to do; everywhere if none.
     pub part: Option<Part>,
@@ -91,7 +91,17 @@ pub(super) enum Head<'a, T> {
     Kept,
 }
 
-impl<T> Down<'_, T> {
+impl<'a, T> Down<'a, T> {
+    /// R x = c, everywhere.
+    pub fn given(c: &'a [T]) -> Self {
+        Down {
+            sweep: Sweep::R,
+            head: Head::Given(c),
+            rest: &[],
+            part: None,
+        }
+    }
+
     /// R x = Q^H b, as the factorization left that.
     pub const KEPT: Self = Down {
         sweep: Sweep::R,

@@ -1,6 +1,6 @@
 //! A program of sweeps becomes a run: bundled, planned, submitted.
 //!
-//! Takes a program and the options; gives the vectors that it leaves, or only the plan. Knows no codelet.
+//! Takes a program and the options; gives the vectors that it leaves, where they lie or in arrays of their own, or only the plan. Knows no codelet.
 
 use super::app::App;
 use super::bundles::{Bundles, is_loose};
@@ -11,7 +11,9 @@ use super::program::{Down, Program, Up, VECTORS, Vector};
 use super::system::Rotated;
 use crate::error::SolveError;
 use crate::numeric::{FactorScalar, Factors};
-use treeqr_runtime::{Config, DataStore, Observer, Submitter, TaskSpec, run, run_sequential};
+use treeqr_runtime::{
+    Config, DataStore, Handle, Observer, Submitter, TaskSpec, run, run_sequential,
+};
 
 /// A program that could be run.
 pub(super) struct Prepared<'a, T: FactorScalar> {
@@ -74,8 +76,8 @@ impl<T: FactorScalar> Factors<T> {
         options: &SolveOptions,
         observer: &O,
     ) -> Result<Vec<T>, SolveError> {
-        let [x] = self.run(up, Some(down), nrhs, options, observer, [Vector::Outer])?;
-        Ok(x)
+        let left = self.run(up, Some(down), nrhs, options, observer)?;
+        Ok(left.all(Vector::Outer))
     }
 
     /// A program that ends at the roots, and what it leaves there.
@@ -86,8 +88,8 @@ impl<T: FactorScalar> Factors<T> {
         options: &SolveOptions,
         observer: &O,
     ) -> Result<Rotated<T>, SolveError> {
-        let results = [Vector::Head, Vector::Rest];
-        let [head, rest] = self.run(Some(up), None, nrhs, options, observer, results)?;
+        let left = self.run(Some(up), None, nrhs, options, observer)?;
+        let (head, rest) = (left.all(Vector::Head), left.all(Vector::Rest));
         Ok(Rotated { head, rest })
     }
 
@@ -100,8 +102,8 @@ impl<T: FactorScalar> Factors<T> {
         options: &SolveOptions,
         observer: &O,
     ) -> Result<[Vec<T>; 2], SolveError> {
-        let results = [Vector::Head, Vector::Outer];
-        self.run(Some(up), Some(down), nrhs, options, observer, results)
+        let left = self.run(Some(up), Some(down), nrhs, options, observer)?;
+        Ok([left.all(Vector::Head), left.all(Vector::Outer)])
     }
 
     /// Makes a program ready, down to its tasks.
@@ -132,16 +134,15 @@ impl<T: FactorScalar> Factors<T> {
         }
     }
 
-    /// Runs a program; gives those of its vectors, the blocks in one array.
-    fn run<O: Observer, const N: usize>(
+    /// Runs a program.
+    pub(super) fn run<O: Observer>(
         &self,
         up: Option<Up<'_, T>>,
         down: Option<Down<'_, T>>,
         nrhs: usize,
         options: &SolveOptions,
         observer: &O,
-        results: [Vector; N],
-    ) -> Result<[Vec<T>; N], SolveError> {
+    ) -> Result<Left, SolveError> {
         self.check_whole()?;
         let prepared = self.prepare(up, down, nrhs, options);
         let (app, workers) = (&prepared.app, prepared.workers);
@@ -170,16 +171,34 @@ impl<T: FactorScalar> Factors<T> {
         } else {
             run(&config, app, &mut store, observer, submit)?;
         }
-        Ok(results.map(|vector| {
+        let handles = |vector: Vector| {
             let blocks = (0..program.blocks()).filter(|_| program.has(vector));
-            let parts: Vec<&[T]> = blocks
-                .map(|block| {
-                    let handle = program.vector(bundles, block, vector);
-                    store.get_as(handle).expect("the run has left it")
-                })
-                .collect();
-            parts.concat()
-        }))
+            let handles = blocks.map(|block| program.vector(bundles, block, vector));
+            handles.collect()
+        };
+        let handles = Vector::ALL.map(handles);
+        Ok(Left { store, handles })
+    }
+}
+
+/// What a run has left of its vectors.
+pub(super) struct Left {
+    store: DataStore,
+    /// Of each vector, by blocks; none where the program has no such vector.
+    handles: [Vec<Handle>; VECTORS],
+}
+
+impl Left {
+    /// A vector where it lies: the columns of a block one after the other, block by block.
+    pub fn parts<T: FactorScalar>(&self, vector: Vector) -> impl Iterator<Item = &[T]> {
+        let handles = self.handles[vector as usize].iter();
+        handles.map(|&handle| self.store.get_as(handle).expect("the run has left it"))
+    }
+
+    /// All columns of a vector.
+    pub fn all<T: FactorScalar>(&self, vector: Vector) -> Vec<T> {
+        let parts: Vec<&[T]> = self.parts(vector).collect();
+        parts.concat()
     }
 }
 

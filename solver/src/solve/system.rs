@@ -2,7 +2,7 @@
 
 use super::options::SolveOptions;
 use super::plan::SolvePlan;
-use super::program::{Down, Given, Head, Up};
+use super::program::{Down, Given, Head, Up, Vector};
 use super::sweep::Sweep;
 use crate::error::SolveError;
 use crate::numeric::magnitude::{exponent_of, ordinary_columns, shift_columns};
@@ -373,13 +373,7 @@ impl<T: FactorScalar> Factors<T> {
         if let Some(deficiency) = &self.deficiency {
             return Ok(deficiency.solve_r(self, c, nrhs));
         }
-        let down = Down {
-            sweep: Sweep::R,
-            head: Head::Given(c),
-            rest: &[],
-            part: None,
-        };
-        self.outer(None, down, nrhs, options, observer)
+        self.outer(None, Down::given(c), nrhs, options, observer)
     }
 
     /// R^H y = c. `c` is in the numbering of the columns of the factorized matrix, the result in elimination order. Without full
@@ -452,25 +446,51 @@ impl<T: FactorScalar> Factors<T> {
         Ok(self.head(up, nrhs, options, observer)?.head)
     }
 
-    /// R^H y = c with R as it is kept for the `nrhs` columns of `c`, and behind them ||R e_j||_1 by the places of the columns, in one run.
-    /// Where R is all there is.
-    pub(crate) fn solve_kept_r_adjoint_with_sums(
+    /// R x = c with R as it is kept, x in the place of c: one array less than [`Self::solve_kept_r`] takes.
+    pub(crate) fn solve_kept_r_in_place(
         &self,
-        mut c: Vec<T>,
+        c: &mut [T],
         nrhs: usize,
         options: &SolveOptions,
-    ) -> Result<Vec<T>, SolveError> {
-        c.reserve_exact(self.symbolic.work_cols());
-        c.resize(c.len() + self.symbolic.work_cols(), T::zero());
+    ) -> Result<(), SolveError> {
+        if self.split.is_some() || self.deficiency.is_some() {
+            c.copy_from_slice(&self.solve_kept_r(c, nrhs, options, &())?);
+            return Ok(());
+        }
+        let left = self.run(None, Some(Down::given(c)), nrhs, options, &())?;
+        let mut rest = c;
+        for part in left.parts(Vector::Outer) {
+            let (here, after) = rest.split_at_mut(part.len());
+            here.copy_from_slice(part);
+            rest = after;
+        }
+        Ok(())
+    }
+
+    /// R^H y = c with R as it is kept for the `nrhs` columns of `c`, and ||R e_j||_1 of all columns, in one run, for no more vectors than one block
+    /// has; shows y, and behind it the norms in elimination order, where they lie. Where R is all there is.
+    pub(crate) fn solve_kept_r_adjoint_with_sums<S>(
+        &self,
+        c: &[T],
+        nrhs: usize,
+        options: &SolveOptions,
+        show: impl FnOnce(&[T], &[T]) -> S,
+    ) -> Result<S, SolveError> {
         let up = Up {
             sweep: Sweep::RAdjoint,
-            outer: Given::Dense(&c),
+            outer: Given::Dense(c),
             keep_rest: false,
             keep_head: false,
             sums: true,
             part: None,
         };
-        Ok(self.head(up, nrhs + 1, options, &())?.head)
+        let left = self.run(Some(up), None, nrhs + 1, options, &())?;
+        let mut blocks = left.parts(Vector::Head);
+        let (Some(both), None) = (blocks.next(), blocks.next()) else {
+            unreachable!("as many vectors as one block has");
+        };
+        let (y, sums) = both.split_at(c.len());
+        Ok(show(y, sums))
     }
 
     /// R^H t = s and R z = t with R as it is kept, t and z: where R is all there is, in one run.

@@ -101,10 +101,11 @@ impl<T: FactorScalar> App<'_, T> {
         (block, self.program.columns(block).len())
     }
 
-    /// The columns of a block in one of the caller's arrays.
+    /// The columns of a block in one of the caller's arrays, as far as it has them.
     pub fn given<'s>(&self, all: &'s [T], len: usize, block: usize) -> Values<'s, T> {
         let columns = self.program.columns(block);
-        Values::Given(&all[columns.start * len..columns.end * len])
+        let end = (columns.end * len).min(all.len());
+        Values::Given(&all[columns.start * len..end])
     }
 
     pub fn handle(&self, task: &TaskContext<'_>, vector: Vector) -> Handle {

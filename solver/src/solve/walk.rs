@@ -24,6 +24,8 @@ impl<T: FactorScalar> App<'_, T> {
         let (n, below, len) = (self.head_len(), self.rest_len(), self.outer_len(sweep));
         let singletons = self.plan.sym.singletons.len();
         let mut outer = self.outer_up(task);
+        // One less where the last is none.
+        let given = outer.len().checked_div(len).unwrap_or(0);
         let head = self.scatter(task, Vector::Head);
         let rest = up.keep_rest.then(|| self.scatter(task, Vector::Rest));
         let needs = |f: usize| self.program.needs(sweep, block, f);
@@ -43,7 +45,7 @@ impl<T: FactorScalar> App<'_, T> {
             let z = &mut scratch.z[..rows * w];
             z.fill(T::zero());
             sweep.for_own(tree, f, |i, index| {
-                for k in 0..w {
+                for k in 0..given {
                     z[k * rows + i] = outer[k * len + index];
                 }
             });
