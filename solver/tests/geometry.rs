@@ -15,7 +15,14 @@ fn of<'a>(tasks: &'a [GraphTask], codelet: &'a str) -> impl Iterator<Item = &'a 
     tasks.iter().filter(move |t| t.spec.codelet.0 == number)
 }
 
-const NAMES: [&str; 5] = ["grid3d-10", "lp-600", "pose-60", "TF11", "conv2d-20"];
+const NAMES: [&str; 6] = [
+    "grid3d-10",
+    "lp-600",
+    "pose-60",
+    "TF11",
+    "conv2d-20",
+    "bibd_13_6",
+];
 
 fn analysed(name: &str) -> Symbolic {
     let loaded = load::<f64>(&format!("gallery:{name}")).expect("a matrix");

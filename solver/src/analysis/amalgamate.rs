@@ -2,13 +2,13 @@
 //!
 //! A supernode is a chain of columns with the same structure; a front as small as that costs more in calls and copies
 //! than in flops. A child is merged into its parent when a model of the time says that the merged front is faster: fewer
-//! copies and larger products against flops on the zeros that it adds. Ashcraft & Grimes (1989) relax by zeros alone;
-//! here the exact flops on the staircase and the size of the fronts decide. The model's coefficients are fixed, so that
-//! the result does not depend on the machine.
+//! copies and larger products against flops on the zeros that it adds, and the place of these in R. Ashcraft & Grimes (1989)
+//! relax by zeros alone; here the exact flops on the staircase and the size of the fronts decide. The model's coefficients
+//! are fixed, so that the result does not depend on the machine.
 //!
-//! Along a chain every merge would save a copy, though a cut is needed only somewhere: what merges below cost in flops is therefore owed, and counts
-//! against the next one. So a chain is cut where the zeros within a front cost as much as a cut, as lots are sized (F. Harris, "How many parts to make
-//! at once", 1913).
+//! Along a chain every merge would save a copy, though a cut is needed only somewhere: what merges below cost in flops and in zeros of R is therefore
+//! owed, and counts against the next one. So a chain is cut where the zeros within a front cost as much as a cut, as lots are sized (F. Harris, "How many
+//! parts to make at once", 1913).
 //!
 //! Nor does a merge make a front that is cut into tiles of fronts that would not be: they are tasks by themselves, with all that is below them.
 
@@ -28,6 +28,10 @@ mod model {
     pub const HALF_RATE_WIDTH: f64 = 32.0;
     /// Rows that a reflector takes the time of beside its own: short ones wait for the cache lines of the columns that they go over.
     pub const MORE_ROWS: f64 = 40.0;
+    /// A front, later: in the sweeps with R that follow.
+    pub const LATER_PER_FRONT: f64 = 500.0;
+    /// A zero in R, later: fresh memory for it, the sweeps that read it, and what that memory is worth to others.
+    pub const LATER_PER_ZERO: f64 = 16.0;
 }
 
 /// What a front costs by the model.
@@ -132,7 +136,10 @@ pub(crate) fn try_merge(
         f64::from(child.npiv) * longer,
         model::RATE,
     );
-    if at_least + child.debt_ns > child.cost.time_ns {
+    // Nothing else in R is filled by a merge.
+    let zeros_ns = model::LATER_PER_ZERO * f64::from(child.npiv) * longer;
+    let saved_ns = child.cost.time_ns + model::LATER_PER_FRONT - zeros_ns - child.debt_ns;
+    if at_least > saved_ns {
         return false;
     }
 
@@ -173,7 +180,7 @@ pub(crate) fn try_merge(
         },
         cb,
     );
-    if merged.time_ns + child.debt_ns > parent.cost.time_ns + child.cost.time_ns {
+    if merged.time_ns - parent.cost.time_ns > saved_ns {
         return false;
     }
     let larger = parent.cost.flops.max(child.cost.flops);
@@ -181,9 +188,8 @@ pub(crate) fn try_merge(
         return false;
     }
     let more = merged.flops - parent.cost.flops - child.cost.flops;
-    parent.debt_ns = parent
-        .debt_ns
-        .max(child.debt_ns + more.max(0.0) / merged.rate.max(0.5));
+    let flops_ns = more.max(0.0) / merged.rate.max(0.5);
+    parent.debt_ns = parent.debt_ns.max(child.debt_ns + flops_ns + zeros_ns);
 
     parent.cols.splice(0..0, child.cols[..npiv].iter().copied());
     parent.stair.clear();
