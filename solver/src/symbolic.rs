@@ -187,8 +187,8 @@ pub struct Symbolic {
     pub(crate) tree: Tree,
     /// What [`Symbolic::block_flops`] gives.
     pub(crate) flops: OnceLock<Vec<BlockFlops>>,
-    /// Per front: tiles, or none for a front that is factorized as one block.
-    pub(crate) tilings: Vec<Option<Tiling>>,
+    /// Per front: tiles, or none for a front that is factorized as one block, as nearly all of them.
+    pub(crate) tilings: Vec<Option<Box<Tiling>>>,
     /// What becomes tasks, in the order of submission.
     pub(crate) units: Vec<Unit>,
     /// Unit of every front.

@@ -48,7 +48,7 @@ pub(crate) fn block_front_ns(flops: u64, m: u32, n: u32) -> f64 {
 /// Units in the order of submission (children first), and the unit of every front. O(fronts).
 pub(crate) fn group(
     tree: &Tree,
-    tilings: &[Option<Tiling>],
+    tilings: &[Option<Box<Tiling>>],
     flops: &[u64],
     threads: usize,
 ) -> (Vec<Unit>, Vec<u32>) {

@@ -58,8 +58,11 @@ fn buffers(tiling: &Tiling) -> u64 {
 }
 
 /// The buffers of all: a group has two.
-pub(super) fn check_units(tilings: &[Option<Tiling>], units: usize) -> Result<(), AnalyseError> {
-    let tiles = tilings.iter().flatten().map(buffers);
+pub(super) fn check_units(
+    tilings: &[Option<Box<Tiling>>],
+    units: usize,
+) -> Result<(), AnalyseError> {
+    let tiles = tilings.iter().flatten().map(|t| buffers(t));
     let all = tiles.fold(2 * units as u64, u64::saturating_add);
     at_most("buffers", all, NUMBERS)
 }

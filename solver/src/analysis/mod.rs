@@ -151,7 +151,7 @@ fn cut(
     tree: &Tree,
     flops: &[BlockFlops],
     options: &Options,
-) -> Result<(Vec<Option<Tiling>>, (Vec<Unit>, Vec<u32>)), AnalyseError> {
+) -> Result<(Vec<Option<Box<Tiling>>>, (Vec<Unit>, Vec<u32>)), AnalyseError> {
     let flops: Vec<u64> = flops.iter().map(|flops| flops.without_rhs).collect();
     limits::check_fronts(&tree.fronts, &flops)?;
     let tilings = partition::partition(tree, &flops, options)?;

@@ -150,7 +150,7 @@ pub(crate) fn partition(
     tree: &Tree,
     flops: &[u64],
     options: &Options,
-) -> Result<Vec<Option<Tiling>>, AnalyseError> {
+) -> Result<Vec<Option<Box<Tiling>>>, AnalyseError> {
     let mut tasks = 0;
     let total: u64 = flops.iter().sum();
     let limit = tiled_flops(total);
@@ -168,7 +168,7 @@ pub(crate) fn partition(
             tiling.host_only = options.for_devices && !options.has_sizes() && larger.is_none();
             limits::count_tasks(&mut tasks, &tiling)?;
             (tiling.own_tiles, tiling.own_rows) = own_tiles(tree, f, &tiling);
-            Ok(Some(tiling))
+            Ok(Some(Box::new(tiling)))
         })
         .collect()
 }

@@ -218,6 +218,6 @@ fn is_consistent(s: &Symbolic) -> bool {
         && own.col.len() == own.position.len()
         && own.start.last() == Some(&own.col.len())
         && tree.fronts.iter().enumerate().all(front)
-        && s.tilings.iter().flatten().all(tiling)
+        && s.tilings.iter().flatten().all(|t| tiling(t))
         && s.units.iter().all(unit)
 }

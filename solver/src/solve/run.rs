@@ -76,8 +76,8 @@ impl<T: FactorScalar> Factors<T> {
         options: &SolveOptions,
         observer: &O,
     ) -> Result<Vec<T>, SolveError> {
-        let left = self.run(up, Some(down), nrhs, options, observer)?;
-        Ok(left.all(Vector::Outer))
+        let remains = self.run(up, Some(down), nrhs, options, observer)?;
+        Ok(remains.all(Vector::Outer))
     }
 
     /// A program that ends at the roots, and what it leaves there.
@@ -88,8 +88,8 @@ impl<T: FactorScalar> Factors<T> {
         options: &SolveOptions,
         observer: &O,
     ) -> Result<Rotated<T>, SolveError> {
-        let left = self.run(Some(up), None, nrhs, options, observer)?;
-        let (head, rest) = (left.all(Vector::Head), left.all(Vector::Rest));
+        let remains = self.run(Some(up), None, nrhs, options, observer)?;
+        let (head, rest) = (remains.all(Vector::Head), remains.all(Vector::Rest));
         Ok(Rotated { head, rest })
     }
 
@@ -102,8 +102,8 @@ impl<T: FactorScalar> Factors<T> {
         options: &SolveOptions,
         observer: &O,
     ) -> Result<[Vec<T>; 2], SolveError> {
-        let left = self.run(Some(up), Some(down), nrhs, options, observer)?;
-        Ok([left.all(Vector::Head), left.all(Vector::Outer)])
+        let remains = self.run(Some(up), Some(down), nrhs, options, observer)?;
+        Ok([remains.all(Vector::Head), remains.all(Vector::Outer)])
     }
 
     /// Makes a program ready, down to its tasks.
@@ -142,7 +142,7 @@ impl<T: FactorScalar> Factors<T> {
         nrhs: usize,
         options: &SolveOptions,
         observer: &O,
-    ) -> Result<Left, SolveError> {
+    ) -> Result<Remains, SolveError> {
         self.check_whole()?;
         let prepared = self.prepare(up, down, nrhs, options);
         let (app, workers) = (&prepared.app, prepared.workers);
@@ -177,18 +177,18 @@ impl<T: FactorScalar> Factors<T> {
             handles.collect()
         };
         let handles = Vector::ALL.map(handles);
-        Ok(Left { store, handles })
+        Ok(Remains { store, handles })
     }
 }
 
 /// What a run has left of its vectors.
-pub(super) struct Left {
+pub(super) struct Remains {
     store: DataStore,
     /// Of each vector, by blocks; none where the program has no such vector.
     handles: [Vec<Handle>; VECTORS],
 }
 
-impl Left {
+impl Remains {
     /// A vector where it lies: the columns of a block one after the other, block by block.
     pub fn parts<T: FactorScalar>(&self, vector: Vector) -> impl Iterator<Item = &[T]> {
         let handles = self.handles[vector as usize].iter();

@@ -457,9 +457,9 @@ impl<T: FactorScalar> Factors<T> {
             c.copy_from_slice(&self.solve_kept_r(c, nrhs, options, &())?);
             return Ok(());
         }
-        let left = self.run(None, Some(Down::given(c)), nrhs, options, &())?;
+        let remains = self.run(None, Some(Down::given(c)), nrhs, options, &())?;
         let mut rest = c;
-        for part in left.parts(Vector::Outer) {
+        for part in remains.parts(Vector::Outer) {
             let (here, after) = rest.split_at_mut(part.len());
             here.copy_from_slice(part);
             rest = after;
@@ -484,8 +484,8 @@ impl<T: FactorScalar> Factors<T> {
             sums: true,
             part: None,
         };
-        let left = self.run(Some(up), None, nrhs + 1, options, &())?;
-        let mut blocks = left.parts(Vector::Head);
+        let remains = self.run(Some(up), None, nrhs + 1, options, &())?;
+        let mut blocks = remains.parts(Vector::Head);
         let (Some(both), None) = (blocks.next(), blocks.next()) else {
             unreachable!("as many vectors as one block has");
         };

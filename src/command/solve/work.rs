@@ -135,6 +135,9 @@ pub fn solve_in<N: Numbers>(args: &SolveArgs) -> Result<Outcome, Failure> {
     bar.factorize(&progress);
     let b = posed.rhs(parts::<N>(&rhs.b).values(), nrhs);
     let b = Dense::new(posed.matrix().nrows(), nrhs, b).expect("a value for each");
+    let (columns, from_file) = (rhs.b.ncols(), rhs.source.is_some());
+    // Without terms that is b itself, of which one is enough.
+    let given_b = posed.has_terms().then_some(rhs.b);
     let task = Task {
         symbolic: &symbolic,
         a: posed.matrix(),
@@ -184,9 +187,9 @@ pub fn solve_in<N: Numbers>(args: &SolveArgs) -> Result<Outcome, Failure> {
     } = solution;
     // y is for all that is minimised, x what was asked for.
     let y = x;
-    let x = whole::<N>(posed.solution(&y, nrhs), a.ncols(), rhs.b.ncols());
-    let y = whole::<N>(y, posed.matrix().ncols(), rhs.b.ncols());
-    let c = whole::<N>(b.into_values(), posed.matrix().nrows(), rhs.b.ncols());
+    let x = whole::<N>(posed.solution(&y, nrhs), a.ncols(), columns);
+    let y = whole::<N>(y, posed.matrix().ncols(), columns);
+    let c = whole::<N>(b.into_values(), posed.matrix().nrows(), columns);
     let full = rank.is_full();
     let minimised = posed.matrix().to_precision();
     let mut verdict = Verdict::of(symbolic.problem(), full, &minimised, &y, &c);
@@ -195,7 +198,7 @@ pub fn solve_in<N: Numbers>(args: &SolveArgs) -> Result<Outcome, Failure> {
     let asked = Asked {
         a: given.as_ref().unwrap_or(&minimised),
         x: &x,
-        b: &rhs.b,
+        b: given_b.as_ref().unwrap_or(&c),
         weights: terms.weights.as_deref(),
     };
     if posed.has_terms() {
@@ -206,7 +209,7 @@ pub fn solve_in<N: Numbers>(args: &SolveArgs) -> Result<Outcome, Failure> {
         (_, Some(_)) => Minimised::Weighted,
         _ => Minimised::Residual,
     };
-    let r_squared = rhs.source.is_some().then(|| asked.r_squared()).flatten();
+    let r_squared = from_file.then(|| asked.r_squared()).flatten();
     let rank = RankReport {
         all: rank.rank + rank.dead.len(),
         rank,
@@ -244,8 +247,8 @@ pub fn solve_in<N: Numbers>(args: &SolveArgs) -> Result<Outcome, Failure> {
     Ok(Outcome {
         rhs: RhsFacts {
             source: rhs.source,
-            nrows: rhs.b.nrows(),
-            ncols: rhs.b.ncols(),
+            nrows: a.nrows(),
+            ncols: columns,
             split: split::<N>(),
         },
         terms: TermFacts {
