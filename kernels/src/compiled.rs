@@ -5,6 +5,7 @@
 //! kernel: each names its own loop.
 
 use crate::block::{self, Factor, Op};
+use crate::deflate::{self, bands};
 use crate::front::small;
 use crate::packed;
 use crate::panel::{Heads, Panel};
@@ -46,5 +47,6 @@ compiled! {
     fn factor_panel(panel: &mut Panel<Self>, mode: Heads, h: usize, w: usize, t: MatMut<Self>) = Panel::factor_here;
     fn apply_block(op: Op, place: Factor, v: MatRef<Self>, rows: usize, t: MatRef<Self>, c1: Option<MatMut<Self>>, c2: MatMut<Self>, scratch: &mut [Self]) = block::apply_here;
     fn small_front(a: MatMut<Self>, n: usize, stair: Stair, tau: &mut [Self], scratch: &mut [Self]) = small::small_here;
+    fn apply_bands(panel: &deflate::panel::Panel<Self>, left: MatRef<Self>, r0: usize, factors: &[Self], right: MatMut<Self>, scratch: &mut [Self]) = bands::apply_here;
     fn apply_one(v: &[Self], tau: Self, c: MatMut<Self>) = packed::apply_one_here;
 }

@@ -106,6 +106,16 @@ pub fn deflate_flops<T: KernelScalar>(
     total::<T>(all)
 }
 
+/// Flops of [`deflate_apply`](crate::deflate_apply) with the reflectors of the columns `live` on m x n.
+///
+/// # Panics
+/// When the staircase reaches below row m.
+pub fn deflate_apply_flops<T: KernelScalar>(m: usize, n: usize, stair: Stair, live: &[u32]) -> u64 {
+    let length = |(i, &j): (usize, &u32)| stair.rows(j as usize, m).saturating_sub(i);
+    let all = live.iter().enumerate().map(length);
+    total::<T>(all.map(|length| application(length, n)))
+}
+
 fn application(length: usize, cols: usize) -> u64 {
     if length <= 1 {
         0

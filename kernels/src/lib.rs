@@ -73,8 +73,8 @@ pub use deflate::{
     deflate_scratch,
 };
 pub use flops::{
-    apply_packed_flops, deflate_flops, front_qr_flops, gemqrt_flops, geqrt_flops, tpmqrt_flops,
-    tpqrt_flops,
+    apply_packed_flops, deflate_apply_flops, deflate_flops, front_qr_flops, gemqrt_flops,
+    geqrt_flops, tpmqrt_flops, tpqrt_flops,
 };
 pub use front::{
     FRONT_ALIGNMENT, front_leading, front_qr, front_qr_scratch, front_qr_with, front_update_scratch,

@@ -26,6 +26,7 @@ pub struct TaskContext<'t> {
     company: Option<&'t dyn Company>,
     changes: RefCell<&'t mut dyn MemorySink>,
     bytes: Cell<u64>,
+    flops: Cell<u64>,
     helped_ns: Cell<u64>,
     last_owned: Cell<usize>,
 }
@@ -56,6 +57,7 @@ impl<'t> TaskContext<'t> {
             company,
             changes: RefCell::new(changes),
             bytes: Cell::new(0),
+            flops: Cell::new(0),
             helped_ns: Cell::new(0),
             last_owned: Cell::new(0),
         }
@@ -153,6 +155,12 @@ impl<'t> TaskContext<'t> {
             }
             _ => (0..parts).for_each(|part| body(part, scratch)),
         }
+    }
+
+    /// Adds to the task's flops in its record, where they are not known before it has run. Priorities, models and what schedulers see go by
+    /// [`TaskSpec::flops`] alone.
+    pub fn count_flops(&self, flops: u64) {
+        self.flops.set(self.flops.get().saturating_add(flops));
     }
 
     /// Gives `handle` a buffer of `bytes` zero bytes; what it had before is freed first.
@@ -256,6 +264,11 @@ impl<'t> TaskContext<'t> {
     /// Bytes of all buffers that were taken so far.
     pub(crate) fn bytes_taken(&self) -> u64 {
         self.bytes.get()
+    }
+
+    /// Its flops, as it was submitted and counted meanwhile.
+    pub(crate) fn flops(&self) -> u64 {
+        self.spec.flops.saturating_add(self.flops.get())
     }
 
     /// Nanoseconds of those who helped.

@@ -114,7 +114,7 @@ pub struct TaskRecord {
     pub queued: u32,
     /// Its priority.
     pub priority: i64,
-    /// Its floating-point operations.
+    /// Its floating-point operations, with those that it counted while it ran.
     pub flops: u64,
     /// Bytes of all buffers it took in hand, each time it took them.
     pub bytes: u64,

@@ -29,7 +29,7 @@ pub(super) fn execute<O: Observer>(
     scratch: &mut dyn Any,
     company: Option<&dyn Company>,
     recorder: &mut Recorder<'_, O>,
-) -> Result<(u64, u64), RunError> {
+) -> Result<Work, RunError> {
     let emulated = store.memory() != MemoryNode::HOST;
     let (worker, faults) = (recorder.worker, recorder.faults);
     // The parts of a task know no device.
@@ -43,10 +43,24 @@ pub(super) fn execute<O: Observer>(
         faults.after_task(worker, begin);
         done
     })) {
-        Ok(Ok(())) => Ok((context.bytes_taken(), context.helped_ns())),
+        Ok(Ok(())) => Ok(Work {
+            bytes: context.bytes_taken(),
+            flops: context.flops(),
+            helped_ns: context.helped_ns(),
+        }),
         Ok(Err(failure)) => Err(failed(name_of(app, spec), spec.node, failure)),
         Err(payload) => Err(panicked(name_of(app, spec), spec.node, &*payload)),
     }
+}
+
+/// What a task was.
+#[derive(Clone, Copy)]
+pub(super) struct Work {
+    /// Of all buffers that it took.
+    pub(super) bytes: u64,
+    pub(super) flops: u64,
+    /// Time of those who helped.
+    pub(super) helped_ns: u64,
 }
 
 /// The name of the codelet of a task that was submitted.
@@ -78,7 +92,7 @@ fn panicked(codelet: &'static str, node: u32, payload: &(dyn Any + Send)) -> Run
     }
 }
 
-/// Runs a task on a real device and waits for its end; gives the bytes it touched and the device's times of it.
+/// Runs a task on a real device and waits for its end; gives what it was and the device's times of it.
 pub(super) fn launch<O: Observer>(
     app: &dyn AnyApplication,
     spec: &TaskSpec,
@@ -86,7 +100,7 @@ pub(super) fn launch<O: Observer>(
     driven: &mut StreamWorker,
     recorder: &mut Recorder<'_, O>,
     id: TaskId,
-) -> Result<(u64, Span), RunError> {
+) -> Result<(Work, Span), RunError> {
     let name = name_of(app, spec);
     let (worker, faults) = (recorder.worker, recorder.faults);
     // Unwind safety: as in `execute`; the stream is drained before its rooms go.
@@ -97,10 +111,14 @@ pub(super) fn launch<O: Observer>(
         let scratch = driven.scratch.address;
         let mut task = DeviceTask::new(spec, rooms.clone(), scratch, &mut *driven.stream);
         app.launch(spec.codelet, &mut task)?;
-        let bytes = task.bytes_taken();
+        let work = Work {
+            bytes: task.bytes_taken(),
+            flops: spec.flops,
+            helped_ns: 0,
+        };
         let time = driven.stream.finish()?;
         faults.after_task(worker, begin);
-        Ok((bytes, time))
+        Ok((work, time))
     }));
     if !matches!(done, Ok(Ok(_))) {
         // What was asked for may still run.
@@ -151,9 +169,9 @@ impl<O: Observer> Recorder<'_, O> {
         self.observer.clock()
     }
 
-    pub(super) fn task(&mut self, id: TaskId, spec: &TaskSpec, bytes: u64, times: Times) {
+    pub(super) fn task(&mut self, id: TaskId, spec: &TaskSpec, work: Work, times: Times) {
         if O::ACTIVE {
-            self.track.task(&self.record_of(id, spec, bytes, times));
+            self.track.task(&self.record_of(id, spec, work, times));
         }
     }
 
@@ -161,7 +179,7 @@ impl<O: Observer> Recorder<'_, O> {
         &self,
         id: TaskId,
         spec: &TaskSpec,
-        bytes: u64,
+        work: Work,
         times: Times,
     ) -> TaskRecord {
         TaskRecord {
@@ -171,8 +189,8 @@ impl<O: Observer> Recorder<'_, O> {
             node: spec.node,
             params: spec.params,
             priority: spec.priority,
-            flops: spec.flops,
-            bytes,
+            flops: work.flops,
+            bytes: work.bytes,
             queued: times.queued,
             submit: times.submit,
             ready: times.ready,

@@ -145,13 +145,13 @@ impl<O: Observer> Sink for Here<'_, O> {
         }
         let (scratch, recorder) = (&mut *self.scratch, &mut self.recorder);
         match execute(self.app, self.store, id, &spec, scratch, None, recorder) {
-            Ok((bytes, _)) => {
+            Ok(work) => {
                 let end = recorder.clock();
                 let (submit, ready, pop) = (start, start, start);
                 recorder.task(
                     id,
                     &spec,
-                    bytes,
+                    work,
                     Times {
                         submit,
                         ready,

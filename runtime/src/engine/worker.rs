@@ -115,24 +115,20 @@ fn serve<O: Observer>(engine: &Engine<'_, O>, worker: WorkerId) {
             }
         }
         let stopwatch = engine.machine.stopwatch();
-        let (mut on_device, mut helped_ns) = (None, 0);
+        let mut on_device = None;
         let done = match (&mut driven, &mut scratch) {
             (Some(driven), _) => {
                 let rooms = engine.machine.rooms(worker, spec);
                 let done = launch(app, spec, rooms, driven, &mut recorder, id);
-                done.map(|(bytes, span)| {
+                done.map(|(work, span)| {
                     on_device = Some(span);
-                    bytes
+                    work
                 })
             }
             (None, Some(scratch)) => {
                 let company = engine.share.then_some(engine as &dyn Company);
                 let scratch = &mut **scratch;
-                let done = execute(app, store, id, spec, scratch, company, &mut recorder);
-                done.map(|(bytes, helped)| {
-                    helped_ns = helped;
-                    bytes
-                })
+                execute(app, store, id, spec, scratch, company, &mut recorder)
             }
             (None, None) => unreachable!("a worker without a stream has scratch"),
         };
@@ -144,15 +140,15 @@ fn serve<O: Observer>(engine: &Engine<'_, O>, worker: WorkerId) {
         }
         // By now the emulated machine's time has passed too.
         let end = ended.unwrap_or_else(|| recorder.clock());
-        let bytes = match done {
-            Ok(bytes) => bytes,
+        let work = match done {
+            Ok(work) => work,
             Err(error) => {
                 engine.fail(error);
                 break;
             }
         };
         if let Some(begin) = stopwatch {
-            engine.machine.learn(&task, worker, begin, helped_ns);
+            engine.machine.learn(&task, worker, begin, work.helped_ns);
         }
         engine.complete(&task, worker, end);
         let (submit, ready) = (task.submit_ticks(), task.ready_ticks());
@@ -168,12 +164,12 @@ fn serve<O: Observer>(engine: &Engine<'_, O>, worker: WorkerId) {
         };
         match (&mut log, on_device, &mut driven) {
             (Some(log), Some(span), Some(driven)) => {
-                log.note(recorder.record_of(id, spec, bytes, times), span);
+                log.note(recorder.record_of(id, spec, work, times), span);
                 if log.is_full(false) {
                     log.flush(&mut *driven.stream, ticks, &mut recorder.track);
                 }
             }
-            _ => recorder.task(id, spec, bytes, times),
+            _ => recorder.task(id, spec, work, times),
         }
         free_since = end;
     }

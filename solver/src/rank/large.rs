@@ -21,8 +21,8 @@ use super::room;
 use crate::numeric::FactorScalar;
 use std::sync::{Mutex, OnceLock, PoisonError, RwLock};
 use treeqr_kernels::{
-    MatMut, MatRef, Stair, deflate_apply, deflate_apply_scratch, deflate_factors,
-    deflate_factors_len,
+    MatMut, MatRef, Stair, deflate_apply, deflate_apply_flops, deflate_apply_scratch,
+    deflate_factors, deflate_factors_len,
 };
 use treeqr_runtime::{Handle, TaskContext, TaskFailure};
 
@@ -168,6 +168,7 @@ impl<T: FactorScalar> Large<T> {
             };
             let mut columns = task.write::<T>(0);
             let reduced = reduce(&setup.block, &part, row, asked, &mut columns, scratch);
+            task.count_flops(reduced.flops);
             let (m, n) = (part.rows, part.range.len());
             let live = reduced.live.iter().map(|l| l - part.range.start as u32);
             let live: Vec<u32> = live.collect();
@@ -210,9 +211,12 @@ impl<T: FactorScalar> Large<T> {
             let needed = deflate_apply_scratch::<T>(m - row, n, wide);
             room(scratch, needed);
             let (v, mut c) = (task.read::<T>(0), task.write::<T>(1));
+            let stair = setup.block.stair_from(&from, row);
+            let stair = Stair::Rows(&stair);
+            task.count_flops(deflate_apply_flops::<T>(m - row, wide, stair, &panel.live));
             deflate_apply(
                 MatRef::new(&v, m, n, m).submatrix(row, 0, m - row, n),
-                Stair::Rows(&setup.block.stair_from(&from, row)),
+                stair,
                 &panel.live,
                 &panel.reduced.tau,
                 &panel.t,

@@ -17,7 +17,7 @@ use super::nodes::Nodes;
 use super::{room, zeros};
 use crate::numeric::FactorScalar;
 use std::ops::Range;
-use treeqr_kernels::{MatMut, Stair, deflate, deflate_scratch};
+use treeqr_kernels::{MatMut, Stair, deflate, deflate_flops, deflate_scratch};
 use treeqr_matrices::{RealScalar, Scalar, norm2};
 
 /// Rows that go up, in echelon form.
@@ -127,7 +127,16 @@ pub(super) fn divide<T: FactorScalar>(
     below.into_iter().partition(|rows| rows.starts_before(end))
 }
 
-/// Reworks a node, if rows from below start in its pivots or one of these is negligible; gives what goes up, in any case.
+/// What became of a node.
+pub(super) struct Outcome<T> {
+    /// None where it stays as it was.
+    pub node: Option<Reworked<T>>,
+    /// What goes up, in any case.
+    pub up: Vec<Rows<T>>,
+    pub flops: u64,
+}
+
+/// Reworks a node, if rows from below start in its pivots or one of these is negligible.
 /// [`deflate_flops`](treeqr_kernels::deflate_flops) of its block.
 pub(super) fn rework<T: FactorScalar>(
     nodes: &Nodes<'_, T>,
@@ -136,15 +145,23 @@ pub(super) fn rework<T: FactorScalar>(
     below: Vec<Rows<T>>,
     asked: Asked,
     scratch: &mut Scratch<T>,
-) -> (Option<Reworked<T>>, Vec<Rows<T>>) {
+) -> Outcome<T> {
     let (taken, mut up) = divide(nodes, node, below);
     if taken.is_empty() && !suspect {
-        return (None, up);
+        return Outcome {
+            node: None,
+            up,
+            flops: 0,
+        };
     }
     if taken.is_empty()
         && let Some(shorter) = without_last(nodes, node, asked)
     {
-        return (Some(shorter), up);
+        return Outcome {
+            node: Some(shorter),
+            up,
+            flops: 0,
+        };
     }
     let block = Block::new(nodes, node, &taken);
     let (m, n) = block.shape();
@@ -163,11 +180,16 @@ pub(super) fn rework<T: FactorScalar>(
         &mut scratch.block,
         &mut scratch.kernel,
     );
+    let flops = reduced.flops;
     let mut piece = block.collect(&scratch.block, &all, &reduced.live, asked.keep_q);
     piece.r = block.copy_r(&scratch.block, &reduced.live);
     let (reworked, rows) = block.finish(nodes, reduced, (n.max(1), vec![piece]), asked);
     up.extend(rows);
-    (Some(reworked), up)
+    Outcome {
+        node: Some(reworked),
+        up,
+        flops,
+    }
 }
 
 /// A front at a root of which the last columns are dead and the others are not, as where its columns depend on each other in one way: R without
@@ -237,6 +259,7 @@ pub(super) struct Reduced<T> {
     pub live: Vec<u32>,
     pub tau: Vec<T>,
     pub dropped2: f64,
+    pub flops: u64,
 }
 
 /// Reduces some columns of a block, on which the reflectors of those before have been applied; these have the rows before `row`.
@@ -255,23 +278,27 @@ pub(super) fn reduce<T: FactorScalar>(
     let (mut live, mut tau) = (vec![0; k], vec![T::zero(); k]);
     let needed = deflate_scratch::<T>(rows, w, all - w);
     room(scratch, needed);
+    let stair = block.stair_from(range, row);
+    let stair = Stair::Rows(&stair);
     let found = deflate(
         MatMut::new(columns, m, all, m).submatrix(row, 0, rows, all),
         w,
         block.npiv.saturating_sub(range.start).min(w),
         asked.tolerance,
-        Stair::Rows(&block.stair_from(range, row)),
+        stair,
         &mut live,
         &mut tau,
         scratch,
     );
     live.truncate(found.rows);
     tau.truncate(found.rows);
+    let flops = deflate_flops::<T>(rows, w, part.sides, stair, &live);
     live.iter_mut().for_each(|j| *j += range.start as u32);
     Reduced {
         live,
         tau,
         dropped2: found.dropped2,
+        flops,
     }
 }
 
@@ -310,6 +337,8 @@ pub(super) struct Block {
     slots: Vec<u32>,
     /// By set of rows, those of the node first: the row of the block that each is.
     row_of: Vec<Vec<u32>>,
+    /// By row of the node: the one behind it, or behind those after it, from which on rows from below lie between.
+    run_ends: Vec<u32>,
     /// The column of the block that each of the node is; those of a front increase.
     own: Vec<u32>,
 }
@@ -355,6 +384,12 @@ impl Block {
             *s = above;
         }
         let own: Vec<u32> = own.iter().map(|place| column(place) as u32).collect();
+        let mut run_ends: Vec<u32> = (1..=npiv as u32).collect();
+        for i in (1..npiv).rev() {
+            if row_of[0][i] == row_of[0][i - 1] + 1 {
+                run_ends[i - 1] = run_ends[i];
+            }
+        }
         debug_assert!(
             nodes.front_r(node).is_none() || own.is_sorted(),
             "a front's columns increase"
@@ -366,6 +401,7 @@ impl Block {
             stair,
             slots,
             row_of,
+            run_ends,
             own,
         }
     }
@@ -403,34 +439,41 @@ impl Block {
         out: &mut [T],
     ) {
         let (range, m, nrhs) = (part.range.clone(), part.rows, part.sides);
-        let mut put = |j: usize, rows: &[u32], values: &[T]| {
+        let mut put_own = |j: usize, row: usize, values: &[T]| {
             let column = &mut out[j * m..][..m];
-            for (&to, &value) in rows.iter().zip(values) {
-                column[to as usize] = value;
+            let (mut row, mut rest) = (row, values);
+            while !rest.is_empty() {
+                let run = (self.run_ends[row] as usize - row).min(rest.len());
+                let (values, others) = rest.split_at(run);
+                column[self.row_of[0][row] as usize..][..run].copy_from_slice(values);
+                (row, rest) = (row + run, others);
             }
         };
-        let rows = &self.row_of[0];
         match nodes.front_r(node) {
             Some(r) => {
                 let start = self.own.partition_point(|&j| (j as usize) < range.start);
                 let own = self.own[start..].iter().enumerate();
                 for (j, &to) in own.take_while(|(_, to)| (**to as usize) < range.end) {
                     r.column(start + j, |row, values| {
-                        put(to as usize - range.start, &rows[row..], values);
+                        put_own(to as usize - range.start, row, values);
                     });
                 }
             }
             None => nodes.row_parts(node, |j, row, values| {
                 if range.contains(&(self.own[j] as usize)) {
-                    put(self.own[j] as usize - range.start, &rows[row..], values);
+                    put_own(self.own[j] as usize - range.start, row, values);
                 }
             }),
         }
         for c in 0..nrhs {
-            nodes.qhb(node, c, |row, values| {
-                put(range.len() + c, &rows[row..], values)
-            });
+            nodes.qhb(node, c, |row, values| put_own(range.len() + c, row, values));
         }
+        let mut put = |j: usize, rows: &[u32], values: &[T]| {
+            let column = &mut out[j * m..][..m];
+            for (&to, &value) in rows.iter().zip(values) {
+                column[to as usize] = value;
+            }
+        };
         let bound = |j: usize| self.cols.get(j).copied().unwrap_or(u32::MAX);
         let (low, high) = (bound(range.start), bound(range.end));
         for (rows, row_of) in taken.iter().zip(&self.row_of[1..]) {
@@ -513,6 +556,7 @@ impl Block {
             mut live,
             tau,
             dropped2,
+            ..
         } = reduced;
         let pivots = live.partition_point(|&l| (l as usize) < self.npiv);
         let to = self.slots_after(&live[..pivots]);

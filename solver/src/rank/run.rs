@@ -330,9 +330,10 @@ impl<T: FactorScalar> App<'_, T> {
         let (place, ..) = Self::place(task);
         let work = &self.works[place];
         let (node, below) = (work.node as usize, self.below(place));
-        let (done, up) = rework(self.nodes, node, work.suspect, below, self.asked, scratch);
-        *lock(&self.up[place]) = up;
-        *lock(&self.done[place]) = done.map(Box::new);
+        let done = rework(self.nodes, node, work.suspect, below, self.asked, scratch);
+        task.count_flops(done.flops);
+        *lock(&self.up[place]) = done.up;
+        *lock(&self.done[place]) = done.node.map(Box::new);
         Ok(())
     }
 

@@ -1,19 +1,20 @@
 //! `deflate`: the QR factorization of a block in which some pivot columns depend on those before them.
 
-use crate::block::{FEW, Op, apply, apply_scratch};
+pub(crate) mod bands;
+pub(crate) mod panel;
+
 use crate::householder::{careful, is_safe, reflector};
 use crate::packed::One;
 use crate::scalar::KernelScalar;
 use crate::simd::arch;
 use crate::stair::Stair;
 use crate::view::{MatMut, MatRef};
+use panel::{Panel, panel_scratch};
 use pulp::{Simd, WithSimd};
 use treeqr_matrices::{RealScalar, Scalar};
 
 /// Columns of a panel.
 const WIDTH: usize = 32;
-/// Reflectors that reach so many rows beyond their panel are applied as a block, shorter ones one by one.
-const TALL: usize = 4;
 
 /// What [`deflate`] found.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -28,8 +29,7 @@ pub struct Deflated {
 
 /// Elements of scratch for [`deflate`] on m x (n + nrhs).
 pub fn deflate_scratch<T: KernelScalar>(m: usize, n: usize, nrhs: usize) -> usize {
-    let k = WIDTH.min(n);
-    m * k + 2 * k * k + apply_scratch::<T>(m, n + nrhs, k)
+    panel_scratch::<T>(m, n + nrhs, WIDTH.min(n))
 }
 
 /// A = Q R by Heath's method: a pivot column of which no more than the tolerance is left is dead and gets no row of R.
@@ -101,7 +101,7 @@ pub fn deflate<T: KernelScalar>(
             let h = stair.rows(j, m).max(r);
             let (mut left, right) = a
                 .rb_mut()
-                .submatrix(r, 0, h - r, cols)
+                .submatrix(r, 0, h - r, c1)
                 .split_at_col_mut(j + 1);
             let column = left.col_mut(j);
             let limit = if j < npiv { tolerance } else { 0.0 };
@@ -112,12 +112,8 @@ pub fn deflate<T: KernelScalar>(
                 }
                 Pivot::Live { tau: t } => {
                     if t != T::zero() {
-                        let (v, c) = (&column[1..], right.submatrix(0, 0, h - r, c1 - j - 1));
-                        arch().dispatch(One {
-                            v,
-                            tau: t.conj(),
-                            c,
-                        });
+                        let (v, tau, c) = (&column[1..], t.conj(), right);
+                        arch().dispatch(One { v, tau, c });
                     }
                     (live[r], tau[r]) = (j as u32, t);
                     r += 1;
@@ -126,11 +122,8 @@ pub fn deflate<T: KernelScalar>(
             }
         }
         let h = stair.rows(c1 - 1, m).max(r);
-        let panel = Panel {
-            live: &live[r0..r],
-            tau: &tau[r0..r],
-            stair,
-        };
+        let (live, tau) = (&live[r0..r], &tau[r0..r]);
+        let panel = Panel { live, tau, stair };
         let (left, right) = a.rb_mut().split_at_col_mut(c1);
         panel.apply(left.rb(), right, r0, h, None, scratch);
     }
@@ -166,10 +159,7 @@ pub fn deflate_factors<T: KernelScalar>(
     let m = v.nrows();
     let blocks = t.chunks_exact_mut(WIDTH * WIDTH);
     for ((r0, h, panel), t) in panels((m, v.ncols()), stair, live, tau).zip(blocks) {
-        if panel.is_tall(r0, h) {
-            let (own, scratch) = scratch.split_at_mut((h - r0) * live.len().min(WIDTH));
-            panel.factor(panel.explicit(v, r0, h, own), t, scratch);
-        }
+        panel.factors(v, r0, h, t, scratch);
     }
 }
 
@@ -223,7 +213,7 @@ pub fn deflate_apply_scratch<T: KernelScalar>(m: usize, n: usize, c: usize) -> u
 /// When the shapes or the staircase don't fit, or the scratch is too small.
 ///
 /// # Cost
-/// [`apply_packed_flops`](crate::apply_packed_flops) with the staircase of the live columns.
+/// [`deflate_apply_flops`](crate::deflate_apply_flops).
 pub fn deflate_apply<T: KernelScalar>(
     v: MatRef<T>,
     stair: Stair,
@@ -315,113 +305,4 @@ fn careful_norm<T: KernelScalar>(head: T, tail: &[T]) -> f64 {
         return 0.0;
     }
     top * parts().map(|x| (x / top) * (x / top)).sum::<f64>().sqrt()
-}
-
-/// The reflectors of one panel, before they are applied to the columns on its right.
-struct Panel<'a, T> {
-    live: &'a [u32],
-    tau: &'a [T],
-    stair: Stair<'a>,
-}
-
-impl<T: KernelScalar> Panel<'_, T> {
-    /// Whether matrix products apply it, from row `r0` to row `h`.
-    fn is_tall(&self, r0: usize, h: usize) -> bool {
-        h - r0 >= self.live.len() + TALL
-    }
-
-    /// Row behind the last of reflector i, of `m`.
-    fn end(&self, i: usize, m: usize) -> usize {
-        self.stair.rows(self.live[i] as usize, m)
-    }
-
-    /// V with its unit diagonal and its zeros, from row `r0` to row `h`, in `out`.
-    fn explicit<'v>(
-        &self,
-        left: MatRef<T>,
-        r0: usize,
-        h: usize,
-        out: &'v mut [T],
-    ) -> MatRef<'v, T> {
-        let (rows, k, m) = (h - r0, self.live.len(), left.nrows());
-        let mut v = MatMut::new(out, rows, k, rows);
-        for i in 0..k {
-            let to = v.col_mut(i);
-            let tail = &left.col(self.live[i] as usize)[r0 + i + 1..self.end(i, m).max(r0 + i + 1)];
-            to[..i].fill(T::zero());
-            to[i] = T::one();
-            to[i + 1..=i + tail.len()].copy_from_slice(tail);
-            to[i + 1 + tail.len()..].fill(T::zero());
-        }
-        MatRef::new(out, rows, k, rows)
-    }
-
-    /// T of the compact WY form, in the first k x k of `t`.
-    fn factor(&self, v: MatRef<T>, t: &mut [T], scratch: &mut [T]) {
-        let k = self.live.len();
-        let mut gram = MatMut::new(scratch, k, k, k.max(1));
-        T::gemm_adjoint(crate::Beta::Zero, gram.rb_mut(), T::one(), v, v);
-        let mut t = MatMut::new(t, k, k, k.max(1));
-        for j in 0..k {
-            // T(0..j, j) = -tau T(0..j, 0..j) (V^H v_j)
-            let (before, mut column) = t.rb_mut().split_at_col_mut(j);
-            let column = column.col_mut(0);
-            column.fill(T::zero());
-            for l in 0..j {
-                let by = -self.tau[j] * gram.at(l, j);
-                for (sum, &x) in column[..=l].iter_mut().zip(before.rb().col(l)) {
-                    *sum += x * by;
-                }
-            }
-            column[j] = self.tau[j];
-        }
-    }
-
-    /// Q^H on the columns `right`; `left` has the reflectors. The head of the first is in row `r0`, the last reaches row `h` - 1. `t`
-    /// is what [`Self::factor`] gives, where that is known.
-    fn apply(
-        &self,
-        left: MatRef<T>,
-        right: MatMut<T>,
-        r0: usize,
-        h: usize,
-        t: Option<&[T]>,
-        scratch: &mut [T],
-    ) {
-        let (m, cols) = (right.nrows(), right.ncols());
-        let k = self.live.len();
-        if cols == 0 || self.tau.iter().all(|&t| t == T::zero()) {
-            return;
-        }
-        if !self.is_tall(r0, h) || cols <= FEW {
-            // By columns: what all of the reflectors change of one stays in the nearest cache.
-            let mut right = right;
-            for c in 0..cols {
-                for (i, &tau) in self.tau.iter().enumerate().filter(|t| *t.1 != T::zero()) {
-                    let r = r0 + i;
-                    let v = &left.col(self.live[i] as usize)[r + 1..self.end(i, m)];
-                    let c = right.rb_mut().submatrix(r, c, v.len() + 1, 1);
-                    let tau = tau.conj();
-                    arch().dispatch(One { v, tau, c });
-                }
-            }
-            return;
-        }
-        let rows = h - r0;
-        let (v, scratch) = scratch.split_at_mut(rows * k);
-        let (gram, scratch) = scratch.split_at_mut(k * k);
-        let (own, scratch) = scratch.split_at_mut(k * k);
-        let v = self.explicit(left, r0, h, v);
-        let t = match t {
-            Some(t) => t,
-            None => {
-                self.factor(v, own, gram);
-                own
-            }
-        };
-        let t = MatRef::new(t, k, k, k);
-        let right = right.submatrix(r0, 0, rows, cols);
-        let rows = right.nrows();
-        apply(Op::ConjTrans, v, rows, t, None, right, scratch);
-    }
 }
