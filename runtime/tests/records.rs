@@ -188,3 +188,48 @@ fn every_wait_of_the_submission_is_a_record_with_its_reason() {
         assert!(stall.start <= stall.end);
     }
 }
+
+/// Counts what it is told by its node.
+struct Counting;
+
+impl Application for Counting {
+    type Scratch = ();
+    fn scratch(&self, _: usize) {}
+    fn codelets(&self) -> &[Codelet<Self>] {
+        const {
+            &[Codelet {
+                name: "count",
+                cpu: Some(|_, task, _| {
+                    for k in 0..task.task().node {
+                        task.count_flops(u64::from(k));
+                    }
+                    Ok(())
+                }),
+            }]
+        }
+    }
+}
+
+#[test]
+fn flops_that_a_task_counts_are_added_to_those_it_was_given() {
+    let config = config(schedulers::by_name("lws").unwrap(), 2);
+    for sequential in [true, false] {
+        let keep = Keep::new();
+        let body = |s: &mut Submitter<'_>| {
+            for node in 0..6 {
+                s.submit(TaskSpec::new(CodeletId(0), node).flops(100))?;
+            }
+            Ok(())
+        };
+        let mut store = DataStore::new(0);
+        let done = match sequential {
+            true => run_sequential(&config, &Counting, &mut store, &&keep, body),
+            false => run(&config, &Counting, &mut store, &&keep, body),
+        };
+        done.unwrap();
+        let mut tasks = keep.tasks.into_inner().unwrap();
+        tasks.sort_by_key(|task| task.id.0);
+        let flops: Vec<u64> = tasks.iter().map(|task| task.flops).collect();
+        assert_eq!(flops, [100, 100, 101, 103, 106, 110]);
+    }
+}

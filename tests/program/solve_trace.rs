@@ -418,6 +418,13 @@ fn what_finds_the_rank_is_in_the_trace() {
     let tasks = solve_tasks(&trace);
     for name in ["deflate_panel", "deflate_update", "null_qr", "null_update"] {
         assert!(tasks.contains_key(name), "{name} in {tasks:?}");
+        let codelet = |of: u16| &*trace.tables.codelets[usize::from(of)].name;
+        let those = trace
+            .tables
+            .tasks
+            .iter()
+            .filter(|t| codelet(t.codelet) == name);
+        assert!(those.map(|task| task.flops).sum::<u64>() > 0, "{name}");
     }
     let known = |name: &&str| RANK_CODELETS.contains(name) || NULL_SPACE_CODELETS.contains(name);
     assert!(

@@ -10,9 +10,9 @@ use crate::numeric::{FactorScalar, Factors};
 use crate::solve::CONSISTENT;
 use treeqr_matrices::{RealScalar, norm2};
 
-/// What is left is rounding up to so many times ||R|| ||y|| + ||b||, or to [`UNITS`] times eps of it: less than what tells a consistent system
-/// from others afterwards. Ill conditioned live columns leave more than well conditioned ones.
-const ROUNDING: f64 = 0.1 * CONSISTENT;
+/// What is left is rounding up to so many times ||R|| ||y|| + ||b||, or to [`UNITS`] times eps of it: what tells a consistent system from others
+/// afterwards too. Ill conditioned live columns leave more than well conditioned ones.
+const ROUNDING: f64 = CONSISTENT;
 const UNITS: f64 = 4.0;
 
 /// y for each right-hand side, and which of them it solves.

@@ -34,7 +34,8 @@
 //! | `reach` | which rows the vectors of R2's null space have, and which of them hang together |
 //! | `rows`, `back` | back substitution for blocks of these vectors |
 //! | `null_run`, `null_space` | an orthonormal basis of R2's null space: its tasks; the basis |
-//! | `defect` | how far the basis is from one |
+//! | `project` | off vectors, their part in the null space; what the basis lacks, R makes up for |
+//! | `defect` | how far the basis is from one even so |
 //! | `dead` | the dead columns of R, dense |
 //! | `runner` | on which threads the tasks run |
 //! | `stored` | all that in a file |
@@ -55,6 +56,7 @@ mod large;
 mod nodes;
 mod null_run;
 mod null_space;
+mod project;
 mod reach;
 mod rework;
 mod rows;

@@ -118,6 +118,24 @@ pub(super) fn apply_panel<T: FactorScalar>(
 impl<T: FactorScalar> NullSpace<T> {
     /// Takes from vectors their part in the null space: x - Z Z^H x. 8 flops an entry of the parts, each.
     pub fn project(&self, x: &mut [T], nrhs: usize) {
+        self.sift(x, nrhs, |local, d| local[..d].fill(T::zero()));
+    }
+
+    /// Z Z^H x, of one vector. 8 flops an entry of the parts.
+    pub fn span(&self, x: &mut [T]) {
+        let from = x.to_vec();
+        x.fill(T::zero());
+        for part in &self.parts {
+            for &row in &part.rows {
+                x[row as usize] = from[row as usize];
+            }
+        }
+        self.sift(x, 1, |local, d| local[d..].fill(T::zero()));
+    }
+
+    /// Q Q^H x of each part, without the rows between that `drop` clears; it is given them, and how many vectors the part has. Entries in no
+    /// part stay.
+    fn sift(&self, x: &mut [T], nrhs: usize, drop: impl Fn(&mut [T], usize)) {
         let mut local = Vec::new();
         let mut scratch = Scratch::default();
         for part in &self.parts {
@@ -127,9 +145,7 @@ impl<T: FactorScalar> NullSpace<T> {
                 local.extend(part.rows.iter().map(|&row| x[row as usize]));
             }
             self.apply(Op::ConjTrans, part, &mut local, nrhs, &mut scratch);
-            local
-                .chunks_exact_mut(m)
-                .for_each(|c| c[..d].fill(T::zero()));
+            local.chunks_exact_mut(m).for_each(|c| drop(c, d));
             self.apply(Op::NoTrans, part, &mut local, nrhs, &mut scratch);
             for (x, local) in x.chunks_exact_mut(self.rows).zip(local.chunks_exact(m)) {
                 for (&row, &value) in part.rows.iter().zip(local) {

@@ -60,7 +60,7 @@ impl<T: FactorScalar> Factors<T> {
                 Complete::Zero => vec![T::zero(); head.len()],
                 Complete::Projector(space) => {
                     let mut c = b.to_vec();
-                    space.project(&mut c, nrhs);
+                    deficiency.project(self, space, &mut c, nrhs);
                     deficiency.solve_r_adjoint(self, &c, nrhs)
                 }
                 Complete::Second(second) => {
@@ -153,7 +153,7 @@ impl<T: FactorScalar> Factors<T> {
             None | Some(Complete::Zero) => return Ok(deficiency.solve_r(self, heads, nrhs)),
             Some(Complete::Projector(space)) => {
                 let mut x = deficiency.solve_r(self, heads, nrhs);
-                space.project(&mut x, nrhs);
+                deficiency.project(self, space, &mut x, nrhs);
                 return Ok(x);
             }
             Some(Complete::Second(second)) => second,
