@@ -23,7 +23,7 @@ pub(super) fn defect<T: FactorScalar>(
     };
     let rows = deficiency.live_places();
     let mut z = space.combination(sign);
-    deficiency.into_null_space(nodes, &rows, &mut z);
+    deficiency.correct(nodes, &rows, &mut z);
     let product = deficiency.product(nodes, rows.len(), &z);
     let unit = <T::Real as RealScalar>::EPSILON.to_f64() * deficiency.norm;
     let length = (deficiency.dead.len() as f64).sqrt();

@@ -112,8 +112,8 @@ pub enum Deficient {
     /// has no such solution: there it is the one of minimum norm.
     #[default]
     Basic,
-    /// It is solved in the sense of least squares; of all solutions the shortest. This takes a second sparse QR factorization, that of
-    /// R's adjoint; with dense rows split off a dense basis of the null space.
+    /// It is solved in the sense of least squares; of all solutions the shortest. This takes a basis of R's null space, or a second sparse QR
+    /// factorization, that of R's adjoint, where much depends or the rest is ill conditioned; with dense rows split off a dense basis.
     MinimumNorm,
     /// It is an error, [`SolveError::RankDeficient`](crate::SolveError::RankDeficient).
     Refuse,

@@ -43,7 +43,7 @@ impl<T: FactorScalar> Deficiency<T> {
                     self.less_range(&nodes, &rows, &mut part);
                 }
                 space.span(&mut part);
-                self.into_null_space(&nodes, &rows, &mut part);
+                self.correct(&nodes, &rows, &mut part);
                 let both = x.iter_mut().zip(&part);
                 both.for_each(|(x, &part)| *x -= part);
             }
@@ -58,7 +58,7 @@ impl<T: FactorScalar> Deficiency<T> {
     }
 
     /// w - \[R1^{-1} R w; 0\]: in the null space if w is nearly so. 4 nnz(R) flops.
-    pub(super) fn into_null_space(&self, nodes: &Nodes<'_, T>, rows: &[u32], w: &mut [T]) {
+    pub(super) fn correct(&self, nodes: &Nodes<'_, T>, rows: &[u32], w: &mut [T]) {
         let product = self.product(nodes, rows.len(), w);
         let mut c = vec![T::zero(); w.len()];
         for (&place, &value) in rows.iter().zip(&product) {

@@ -1,8 +1,8 @@
 //! R in trapezoidal form as a sparse matrix; and what solutions of minimum norm ask for.
 //!
 //! With Z a basis of R2's null space, the shortest least-squares solution for a tall or square A is (I - Z Z^H) x for any such
-//! solution x, that for a wide one is Q Q2 R2^{-H} (I - Z Z^H) b. That is quick, and good where the live columns are well conditioned.
-//! Otherwise, with R2^H = Z S, it is Z S^{-H} c or Q Q2 S^{-1} Z^H b: a complete orthogonal decomposition W = Q Q2 S^H Z^H,
+//! solution x, that for a wide one is Q Q2 R2^{-H} (I - Z Z^H) b. That is quick, and good where the live columns cost no more than half of the
+//! digits (`project`). Otherwise, with R2^H = Z S, it is Z S^{-H} c or Q Q2 S^{-1} Z^H b: a complete orthogonal decomposition W = Q Q2 S^H Z^H,
 //! stable whatever the live columns are, for which R2^H fills in as it is factorized.
 
 use super::Deficient;
