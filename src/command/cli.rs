@@ -182,7 +182,7 @@ pub struct SolveArgs {
     #[arg(long)]
     pub refine: bool,
     /// Which of all least-squares solutions x is where A lacks rank: basic, zero in the columns that are dropped, or
-    /// min-norm, the shortest, which takes a second factorization. A wide A has min-norm always
+    /// min-norm, the shortest, which may take a second factorization. A wide A has min-norm always
     #[arg(long, value_name = "basic|min-norm", default_value = "basic")]
     #[arg(hide_possible_values = true)]
     pub solution: SolutionChoice,
