@@ -152,9 +152,7 @@ impl<T: FactorScalar> Factors<T> {
         let second = match deficiency.complete.get() {
             None | Some(Complete::Zero) => return Ok(deficiency.solve_r(self, heads, nrhs)),
             Some(Complete::Projector(space)) => {
-                let mut x = deficiency.solve_r(self, heads, nrhs);
-                deficiency.project(self, space, &mut x, nrhs);
-                return Ok(x);
+                return Ok(deficiency.shortest(self, space, heads, nrhs));
             }
             Some(Complete::Second(second)) => second,
         };
