@@ -137,7 +137,7 @@ pub(super) struct Outcome<T> {
 }
 
 /// Reworks a node, if rows from below start in its pivots or one of these is negligible.
-/// [`deflate_flops`](treeqr_kernels::deflate_flops) of its block.
+/// [`deflate_flops`] of its block.
 pub(super) fn rework<T: FactorScalar>(
     nodes: &Nodes<'_, T>,
     node: usize,
