@@ -51,12 +51,13 @@ pub(crate) fn is_safe<R: RealScalar>(square: R) -> bool {
 /// It is the careful one: it scales the column before it squares anything.
 #[cold]
 pub(crate) fn careful<T: KernelScalar>(head: &mut T, tail: &mut [T]) -> T {
+    // Most that come here have no tail at all.
+    if tail.iter().fold(true, |zero, x| zero & (*x == T::zero())) {
+        return T::zero();
+    }
     let mut top = T::Real::zero();
     for x in tail.iter() {
         top = top.max(x.abs());
-    }
-    if top == T::Real::zero() {
-        return T::zero();
     }
     top = top.max(head.abs());
     // Its inverse must not overflow, nor be subnormal (workers flush those to zero).

@@ -20,6 +20,8 @@ pub(super) type Square<T> = [[T; WIDTH]; WIDTH];
 /// The arguments of the base case.
 pub(super) struct Base<'a, T> {
     pub mode: Heads,
+    /// Columns that are there; those that fill up are zero, and stay so.
+    pub width: usize,
     /// Eight columns with leading dimension `ld`, whole vectors long and zero where nothing is.
     pub cols: &'a mut [T],
     pub ld: usize,
@@ -51,6 +53,7 @@ impl<T: KernelScalar> WithSimd for Base<'_, T> {
             Heads::Above => None,
         };
         let mut state = State {
+            width: self.width,
             with: [T::zero(); WIDTH],
             heads: self.heads,
             taus: [T::zero(); WIDTH],
@@ -76,6 +79,7 @@ impl<T: KernelScalar> WithSimd for Base<'_, T> {
 }
 
 struct State<'a, T> {
+    width: usize,
     /// For the column x that comes next: v^H x left of it, |x|^2 at its place, x^H a right of it.
     with: [T; WIDTH],
     heads: &'a mut Square<T>,
@@ -86,13 +90,16 @@ struct State<'a, T> {
     head: Option<usize>,
 }
 
-/// Makes reflector J and applies it.
+/// Makes reflector J and applies it, if column J is there.
 #[inline(always)]
 fn step<S: Simd, T: KernelScalar, const J: usize>(
     s: S,
     cols: &mut [&mut [T]; WIDTH],
     state: &mut State<T>,
 ) {
+    if J >= state.width {
+        return;
+    }
     let mut scale = T::one();
     let (alpha, square) = (state.heads[J][J], state.with[J].re());
     let tau;
@@ -130,12 +137,25 @@ fn step<S: Simd, T: KernelScalar, const J: usize>(
             state.heads[c][J + 1] = x - own * w[c];
         }
     }
-    state.with = pass::<S, T, J>(s, cols, scale, &w);
+    if J + 1 < state.width {
+        state.with = pass::<S, T, J>(s, cols, scale, &w);
+    } else {
+        scale_column(s, cols[J], scale);
+    }
     if let Some(row) = state.head {
         cols[J][row + J] = T::one();
         if J + 1 < WIDTH {
             cols[J][row + J + 1] = own;
         }
+    }
+}
+
+/// v = x scale: the last column has none to its right.
+#[inline(always)]
+fn scale_column<S: Simd, T: KernelScalar>(s: S, column: &mut [T], scale: T) {
+    let scale = T::splat(s, scale);
+    for x in T::vectors_mut::<S>(column).0 {
+        *x = T::vmul(s, scale, *x);
     }
 }
 
@@ -169,6 +189,7 @@ fn pass<S: Simd, T: KernelScalar, const J: usize>(
     for i in 0..n {
         let v = T::vmul(s, scale, cols[J][i]);
         cols[J][i] = v;
+        // Always so: without a column J + 1 there is no pass. The compiler has to know.
         if J + 1 < WIDTH {
             let x = T::fma(s, w[J + 1], v, cols[J + 1][i]);
             cols[J + 1][i] = x;

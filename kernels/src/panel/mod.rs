@@ -149,26 +149,26 @@ impl<'a, T: KernelScalar> Panel<'a, T> {
         // With the heads inside, even reflectors without rows have their place on the diagonal.
         let least = if mode == Heads::Inside { width } else { 0 };
         let rows = h.max(least).next_multiple_of(line::<T>());
-        self.node(mode, rows, 0, width);
+        self.node((mode, w), rows, 0, width);
         for j in 0..w {
             t.col_mut(j)[..w].copy_from_slice(&self.t[j * self.square..][..w]);
         }
     }
 
-    /// The columns from `q` on, `width` of them.
-    fn node(&mut self, mode: Heads, rows: usize, q: usize, width: usize) {
+    /// The columns from `q` on, `width` of them; in all there are `w`.
+    fn node(&mut self, (mode, w): (Heads, usize), rows: usize, q: usize, width: usize) {
         if width <= WIDTH {
-            self.base(mode, rows, q);
+            self.base(mode, rows, q, WIDTH.min(w - q));
             return;
         }
         let p = (width / 2).next_multiple_of(WIDTH);
-        self.node(mode, rows, q, p);
+        self.node((mode, w), rows, q, p);
         self.apply(mode, rows, q, p, width - p);
-        self.node(mode, rows, q + p, width - p);
+        self.node((mode, w), rows, q + p, width - p);
         self.merge(mode, rows, q, p, width - p);
     }
 
-    fn base(&mut self, mode: Heads, rows: usize, q: usize) {
+    fn base(&mut self, mode: Heads, rows: usize, q: usize, width: usize) {
         let mut heads: Square<T> = [[T::zero(); WIDTH]; WIDTH];
         let mut t = heads;
         let at = |j: usize| (q + j) * self.square + q;
@@ -177,6 +177,7 @@ impl<'a, T: KernelScalar> Panel<'a, T> {
         }
         self.arch.dispatch(Base {
             mode,
+            width,
             cols: &mut self.store[q * self.ld..][..WIDTH * self.ld],
             ld: self.ld,
             rows,
