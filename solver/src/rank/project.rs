@@ -9,8 +9,7 @@
 //! ```
 //!
 //! The second one loses digits where v - R^H y is long, as it is while v has much of the null space. So the first time Z^H v stands for it, and a
-//! second time takes what that has left ("twice is enough", as with other bases that are nearly orthonormal). Each time leaves about ||D|| of what it
-//! takes; where the second still took so much that this is more than rounding, there is a third.
+//! second time takes what that has left ("twice is enough", as with other bases that are nearly orthonormal).
 
 use super::nodes::Nodes;
 use super::null_space::NullSpace;
@@ -18,15 +17,10 @@ use super::run::Deficiency;
 use super::tolerance::is_well_conditioned;
 use super::trapezoid::live_parts;
 use crate::numeric::{FactorScalar, Factors};
-use treeqr_matrices::{RealScalar, norm2};
-
-/// Times that the part in the null space is taken from a vector.
-const LEAST: usize = 2;
-const MOST: usize = 3;
 
 impl<T: FactorScalar> Deficiency<T> {
     /// Takes from vectors in the numbering of W their part in the null space. 8 flops an entry of the basis each; where the live columns are not
-    /// well conditioned 16, and 12 nnz(R), or half as much again.
+    /// well conditioned 16, and 12 nnz(R).
     pub(crate) fn project(
         &self,
         factors: &Factors<T>,
@@ -43,21 +37,15 @@ impl<T: FactorScalar> Deficiency<T> {
         let rows = self.live_places();
         for x in x.chunks_exact_mut(self.order.len().max(1)).take(nrhs) {
             let mut part = x.to_vec();
-            let mut before = f64::INFINITY;
-            for time in 1..=MOST {
-                if time > 1 {
+            for again in [false, true] {
+                if again {
                     part.copy_from_slice(x);
                     self.less_range(&nodes, &rows, &mut part);
                 }
                 space.span(&mut part);
                 self.correct(&nodes, &rows, &mut part);
-                x.iter_mut().zip(&part).for_each(|(x, &part)| *x -= part);
-                let (took, left) = (norm2(&part).to_f64(), norm2(x).to_f64());
-                let rounding = <T::Real as RealScalar>::EPSILON.to_f64() * left;
-                if time >= LEAST && took * took <= rounding * before {
-                    break;
-                }
-                before = took;
+                let both = x.iter_mut().zip(&part);
+                both.for_each(|(x, &part)| *x -= part);
             }
         }
     }
