@@ -79,6 +79,7 @@ impl<T: KernelScalar> WithSimd for Base<'_, T> {
 }
 
 struct State<'a, T> {
+    /// As in [`Base`].
     width: usize,
     /// For the column x that comes next: v^H x left of it, |x|^2 at its place, x^H a right of it.
     with: [T; WIDTH],

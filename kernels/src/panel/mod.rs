@@ -149,23 +149,24 @@ impl<'a, T: KernelScalar> Panel<'a, T> {
         // With the heads inside, even reflectors without rows have their place on the diagonal.
         let least = if mode == Heads::Inside { width } else { 0 };
         let rows = h.max(least).next_multiple_of(line::<T>());
-        self.node((mode, w), rows, 0, width);
+        self.node(mode, rows, 0, w);
         for j in 0..w {
             t.col_mut(j)[..w].copy_from_slice(&self.t[j * self.square..][..w]);
         }
     }
 
-    /// The columns from `q` on, `width` of them; in all there are `w`.
-    fn node(&mut self, (mode, w): (Heads, usize), rows: usize, q: usize, width: usize) {
+    /// The columns from `q` on, `width` of them and those that fill up.
+    fn node(&mut self, mode: Heads, rows: usize, q: usize, width: usize) {
         if width <= WIDTH {
-            self.base(mode, rows, q, WIDTH.min(w - q));
+            self.base(mode, rows, q, width);
             return;
         }
-        let p = (width / 2).next_multiple_of(WIDTH);
-        self.node((mode, w), rows, q, p);
-        self.apply(mode, rows, q, p, width - p);
-        self.node((mode, w), rows, q + p, width - p);
-        self.merge(mode, rows, q, p, width - p);
+        let filled = width.next_multiple_of(WIDTH);
+        let p = (filled / 2).next_multiple_of(WIDTH);
+        self.node(mode, rows, q, p);
+        self.apply(mode, rows, q, p, filled - p);
+        self.node(mode, rows, q + p, width - p);
+        self.merge(mode, rows, q, p, filled - p);
     }
 
     fn base(&mut self, mode: Heads, rows: usize, q: usize, width: usize) {

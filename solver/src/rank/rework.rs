@@ -136,8 +136,7 @@ pub(super) struct Outcome<T> {
     pub flops: u64,
 }
 
-/// Reworks a node, if rows from below start in its pivots or one of these is negligible.
-/// [`deflate_flops`] of its block.
+/// Reworks a node, if rows from below start in its pivots or one of these is negligible. Cost: [`deflate_flops`] of its block.
 pub(super) fn rework<T: FactorScalar>(
     nodes: &Nodes<'_, T>,
     node: usize,
