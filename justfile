@@ -63,6 +63,11 @@ count-instructions *arguments:
     cargo test --workspace --no-run
     python3 benches/instructions/count.py target/debug {{arguments}}
 
+# How much of what runs enter lies side by side in the program (benches/layout/README.md); `just layout --write` makes the list anew
+layout *arguments:
+    cargo build --release -p treeqr
+    python3 benches/layout/entered.py target/release/treeqr {{arguments}}
+
 # Kernels and factorizations on a CUDA device, in less than ten minutes; files in target/device
 bench-device seconds="540":
     benches/device.sh {{seconds}}
