@@ -20,7 +20,7 @@ import sys
 
 LIST = pathlib.Path(__file__).with_name("entered.txt")
 # Past so many characters a name is most often one of a family that is entered as a whole: closures of closures, iterators of iterators.
-LONGEST = 160
+LONGEST = 240
 # What most runs do: shapes of fronts, with and without full rank, tall, wide and square, and what x may be asked for.
 MATRICES = """grid3d-14 stencil27-10 ba-30x900 pose-400 survey-60x50 lp-2500 conv2d-90 TF12 ch6-6-b3 mk9-b3 flower_5_4 bibd_13_6
     dense-rows-2000x10 cat_ears_3_4 survey-8x6""".split()

@@ -17,6 +17,11 @@ pub trait Application: Sync {
     /// Makes the scratch of `worker`, on the worker's own thread, before its first task.
     fn scratch(&self, worker: usize) -> Self::Scratch;
 
+    /// The worker has no task and is about to sleep: what its scratch has for the next ones may go. The default keeps all.
+    fn rest(&self, scratch: &mut Self::Scratch) {
+        let _ = scratch;
+    }
+
     /// The table of codelets; [`CodeletId`](crate::CodeletId) is an index into it.
     fn codelets(&self) -> &[Codelet<Self>];
 

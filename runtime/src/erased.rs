@@ -15,6 +15,8 @@ use std::any::Any;
 pub(crate) trait AnyApplication: Sync {
     /// The scratch of `worker`, made on the worker's own thread.
     fn scratch(&self, worker: usize) -> Box<dyn Any>;
+    /// See [`Application::rest`].
+    fn rest(&self, scratch: &mut dyn Any);
     /// The names of the codelets, by their numbers.
     fn names(&self) -> Vec<&'static str>;
     /// The name of a codelet, if there is one.
@@ -49,6 +51,10 @@ const CHECKED: &str = "checked at submission, and by the scheduler";
 impl<A: Application> AnyApplication for A {
     fn scratch(&self, worker: usize) -> Box<dyn Any> {
         Box::new(Application::scratch(self, worker))
+    }
+
+    fn rest(&self, scratch: &mut dyn Any) {
+        Application::rest(self, scratch.downcast_mut().expect("made by `scratch`"));
     }
 
     fn names(&self) -> Vec<&'static str> {

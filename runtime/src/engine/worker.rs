@@ -86,9 +86,7 @@ fn serve<O: Observer>(engine: &Engine<'_, O>, worker: WorkerId) {
                 {
                     log.flush(&mut *driven.stream, ticks, &mut recorder.track);
                 }
-                // Who has no scratch drives a device, and can't help.
-                let helper = scratch.as_deref_mut().filter(|_| engine.share);
-                match find(engine, &mut recorder, helper, free_since) {
+                match find(engine, &mut recorder, scratch.as_deref_mut(), free_since) {
                     Some(found) => found,
                     None => break,
                 }
@@ -219,7 +217,8 @@ fn fetch<O: Observer>(
 }
 
 /// Waits for a task; gives it and the time it was found, or `None` when the run is over. The scheduler had none for this
-/// worker, which has been without since `free_since`. With `scratch` it helps those that have one, meanwhile.
+/// worker, which has been without since `free_since`. With `scratch` it helps those that have one, meanwhile, where they share; who has none drives
+/// a device, and can't help.
 #[cold]
 fn find<O: Observer>(
     engine: &Engine<'_, O>,
@@ -271,6 +270,9 @@ fn seek<O: Observer>(
             round += 1;
         }
         rounds = SPIN_ROUNDS;
+        if let Some(scratch) = scratch.as_deref_mut() {
+            engine.app.rest(scratch);
+        }
         engine.sleep.announce(worker);
         let over = engine.is_over();
         let last_look = if over {

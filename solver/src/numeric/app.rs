@@ -49,7 +49,7 @@ impl<T> Default for Work<T> {
 }
 
 impl<T> Scratch<T> {
-    /// Gives up what was taken for groups, before a task of a front in tiles: these need the memory.
+    /// Gives up what was taken for groups, before a task of a front in tiles and when there is none: others need the memory.
     #[inline]
     pub fn after_groups(&mut self) {
         self.work.taken = None;
@@ -119,6 +119,10 @@ impl<T: FactorScalar> Application for App<'_, T> {
             },
             parts: zeros(self.size.parts),
         }
+    }
+
+    fn rest(&self, scratch: &mut Scratch<T>) {
+        scratch.after_groups();
     }
 
     fn codelets(&self) -> &[Codelet<Self>] {
