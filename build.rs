@@ -1,4 +1,4 @@
-//! What cargo does not know of a build: the revision of the sources, and how the code lies in the program.
+//! What cargo does not know of a build: the revision of the sources, and how the program lies in memory.
 
 use std::path::Path;
 use std::process::Command;
@@ -9,6 +9,7 @@ mod layout;
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     tell_revision();
+    layout::fix_address();
     layout::lay_aside();
 }
 

@@ -72,6 +72,11 @@ def sections(program):
     return [(name, int(address, 16), int(size, 16)) for name, address, size in found]
 
 
+def lowest(program):
+    """The address that the program asks for: 0 where the system may choose it."""
+    return int(re.search(r"LOAD +\w+ (\w+)", tool("readelf", "-lW", program))[1], 16)
+
+
 def run(program, words, extra):
     """The addresses of the functions that a run enters, in order."""
     pid = os.fork()
@@ -85,7 +90,8 @@ def run(program, words, extra):
     ptrace(SETOPTIONS, pid, TRACECLONE | EXITKILL)
     here = os.path.realpath(program)
     with open(f"/proc/{pid}/maps") as maps:
-        base = next(int(line.split("-")[0], 16) for line in maps if line.rstrip().endswith(here))
+        start = next(int(line.split("-")[0], 16) for line in maps if line.rstrip().endswith(here))
+    base = start - lowest(program)
     memory = os.open(f"/proc/{pid}/mem", os.O_RDWR)
     was = plant(memory, base, program)
     entered = []

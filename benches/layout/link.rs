@@ -1,4 +1,4 @@
-//! Lays the functions that runs enter side by side in the program: README.md here tells why.
+//! How the program lies in memory: at a fixed address, with the functions that runs enter side by side. README.md here tells why.
 
 use std::env;
 use std::fmt::Write as _;
@@ -8,24 +8,42 @@ use std::process::Command;
 
 const LIST: &str = "benches/layout/entered.txt";
 
+/// Has the program linked for a fixed address: where the system chooses it, half a megabyte of places to mend is read at each start, and
+/// nearly as much written.
+pub fn fix_address() {
+    // A program of musl's or without shared libraries is linked otherwise.
+    let is_static = var("CARGO_CFG_TARGET_FEATURE").contains("crt-static");
+    if is_for_it() && var("CARGO_CFG_TARGET_ENV") == "gnu" && !is_static {
+        println!("cargo::rustc-link-arg-bins=-no-pie");
+    }
+}
+
 /// Has the program linked by the list. With another linker, or names of another kind, the code lies as it would without.
 pub fn lay_aside() {
     println!("cargo::rerun-if-changed={LIST}");
     println!("cargo::rerun-if-changed=benches/layout/link.rs");
-    let var = |name| env::var(name).unwrap_or_default();
-    let is_here = var("CARGO_CFG_TARGET_OS") == "linux" && var("CARGO_CFG_TARGET_ARCH") == "x86_64";
-    // Other profiles inline otherwise, and are linked often.
-    if !is_here || var("PROFILE") != "release" {
+    if !is_for_it() {
         return;
     }
-    let Ok(list) = fs::read_to_string(LIST) else {
+    let list = fs::read_to_string(LIST).unwrap_or_default();
+    if list.is_empty() {
         return;
-    };
+    }
     let out = var("OUT_DIR");
     let script = Path::new(&out).join("entered.ld");
     if fs::write(&script, linker_script(&list)).is_ok() && is_linked_by_lld(Path::new(&out)) {
         println!("cargo::rustc-link-arg-bins=-Wl,-T,{}", script.display());
     }
+}
+
+/// Whether it is a release for Linux and x86-64, where it was measured. Other profiles inline otherwise, and are linked often.
+fn is_for_it() -> bool {
+    let is_here = var("CARGO_CFG_TARGET_OS") == "linux" && var("CARGO_CFG_TARGET_ARCH") == "x86_64";
+    is_here && var("PROFILE") == "release"
+}
+
+fn var(name: &str) -> String {
+    env::var(name).unwrap_or_default()
 }
 
 /// A section of what the list names, before all other code. One rule for all names: a linker goes through the whole program for each.
@@ -45,15 +63,15 @@ fn is_linked_by_lld(out: &Path) -> bool {
     if fs::write(&source, "fn main() {}\n").is_err() {
         return false;
     }
-    let var = |name| env::var(name).ok().filter(|value| !value.is_empty());
-    let mut rustc = Command::new(var("RUSTC").unwrap_or_else(|| "rustc".to_owned()));
-    if let Some(flags) = var("CARGO_ENCODED_RUSTFLAGS") {
+    let given = |name| Some(var(name)).filter(|value| !value.is_empty());
+    let mut rustc = Command::new(given("RUSTC").unwrap_or_else(|| "rustc".to_owned()));
+    if let Some(flags) = given("CARGO_ENCODED_RUSTFLAGS") {
         rustc.args(flags.split('\x1f'));
     }
-    if let Some(linker) = var("RUSTC_LINKER") {
+    if let Some(linker) = given("RUSTC_LINKER") {
         rustc.arg("-C").arg(format!("linker={linker}"));
     }
-    if let Some(target) = var("TARGET") {
+    if let Some(target) = given("TARGET") {
         rustc.arg("--target").arg(target);
     }
     let program = source.with_extension("out");

@@ -13,7 +13,7 @@ use treeqr_runtime::DataStore;
 /// How such a file begins.
 const MAGIC: &[u8; 8] = b"treeqr F";
 /// To be raised with every change of what is in the file, or of how the plan numbers its buffers.
-const FORMAT: u32 = 6;
+const FORMAT: u32 = 7;
 /// Tells the order of bytes.
 const MARK: u32 = 0x0102_0304;
 

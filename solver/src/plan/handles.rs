@@ -8,6 +8,7 @@ use super::panel::{Step, steps};
 use super::tasks::RHS;
 use super::{Layout, Plan};
 use crate::analysis::groups::Unit;
+use std::ops::Range;
 use treeqr_runtime::{Handle, TaskSpec};
 
 /// The buffer for V and T of a step of a panel.
@@ -18,6 +19,17 @@ pub(crate) struct Factor {
     /// Whether the kernel that makes them writes every entry: the last block of reflectors leaves rows of T alone when it is narrower
     /// than the others.
     pub is_overwritten: bool,
+}
+
+/// What a buffer of a front in tiles is there for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Buffer {
+    /// A tile.
+    Tile { i: usize, j: usize },
+    /// V and T of a step of panel k.
+    Factor { k: usize },
+    /// Tile row i of the right-hand sides.
+    Rhs { i: usize },
 }
 
 impl Plan<'_> {
@@ -231,39 +243,59 @@ impl Plan<'_> {
         }
     }
 
-    /// The buffers of a front in tiles that are freed when its parent has taken over its contribution block: all that
-    /// holds neither R, nor Q^H b, nor (if Q is kept) reflectors.
+    /// The buffers of a front in tiles that do not stay: all that holds neither R, nor Q^H b, nor (if Q is kept) reflectors.
     pub fn front_releases(&self, f: usize) -> Vec<(Handle, usize)> {
+        self.releases_in(f, 0..self.tiling(f).grid().1)
+    }
+
+    /// Those of some tile columns, and with the last one those of the right-hand sides.
+    pub fn releases_in(&self, f: usize, columns: Range<usize>) -> Vec<(Handle, usize)> {
         let t = self.tiling(f);
         let npiv = self.front(f).npiv;
         let (p, q) = t.grid();
-        let tiles = p * q;
-        let first = self.layout.base[self.unit_of(f)];
-        let mut keeps_v = vec![false; tiles];
-        if self.shape.keep_q {
-            for k in 0..t.panels {
-                for step in steps(t, k) {
+        let mut out = Vec::new();
+        for j in columns.clone() {
+            let mut keeps_v = vec![false; p];
+            if self.shape.keep_q && j < t.panels {
+                for step in steps(t, j) {
                     if let Step::Flat { i, .. } = step {
-                        keeps_v[i * q + k] = true;
+                        keeps_v[i] = true;
                     }
                 }
             }
-        }
-        let rhs_from = tiles + 2 * p * t.panels;
-        let mut out = self.front_buffers(f);
-        out.retain(|&(handle, _)| {
-            let at = (handle.0 - first) as usize;
-            if at < tiles {
-                let (i, j) = (at / q, at % q);
-                // Rows of R start at the diagonal: a tile in the pivot rows holds some unless all of it lies below.
-                let holds_r = t.rows[i] < npiv && t.rows[i] < t.cols[j + 1];
-                !(holds_r || keeps_v[at])
-            } else if at < rhs_from {
-                !self.shape.keep_q
-            } else {
-                t.rows[at - rhs_from] >= npiv
+            // Rows of R start at the diagonal: a tile in the pivot rows holds some unless all of it lies below.
+            let stays = |i: usize| keeps_v[i] || t.rows[i] < npiv.min(t.cols[j + 1]);
+            let tiles = self.column_tiles(f, j as u32).into_iter().enumerate();
+            out.extend(tiles.filter(|&(i, _)| !stays(i)).map(|(_, tile)| tile));
+            if !self.shape.keep_q {
+                let factors = self.panel_factors(f, j).into_iter();
+                out.extend(factors.map(|factor| (factor.handle, factor.bytes)));
             }
-        });
+        }
+        if columns.end == q {
+            let tiles = self.column_tiles(f, RHS).into_iter().zip(&t.rows);
+            out.extend(tiles.filter(|&(_, &top)| top >= npiv).map(|(tile, _)| tile));
+        }
         out
+    }
+
+    /// What a buffer of front f, which is in tiles, is there for.
+    pub fn buffer(&self, f: usize, handle: Handle) -> Buffer {
+        let t = self.tiling(f);
+        let (p, q) = t.grid();
+        let at = (handle.0 - self.layout.base[self.unit_of(f)]) as usize;
+        let (tiles, factors) = (p * q, 2 * p * t.panels);
+        match at {
+            at if at < tiles => Buffer::Tile {
+                i: at / q,
+                j: at % q,
+            },
+            at if at < tiles + factors => Buffer::Factor {
+                k: (at - tiles) % t.panels,
+            },
+            at => Buffer::Rhs {
+                i: at - tiles - factors,
+            },
+        }
     }
 }

@@ -13,8 +13,10 @@
 //!   +----------+                        +--+--+
 //! ```
 //!
-//! A root is left as it is: nothing comes after it that could use the memory. So is a front that may live on a device.
+//! What a panel's column holds of R and V is as it stays when the panel is done, and what it holds besides is needed no more: it is cut, and
+//! freed, while the others are worked on, whose V and T have yet to come. A front that may live on a device is left as it is.
 
+use super::handles::Buffer;
 use super::panel::{Step, steps, tile_reach};
 use super::{Plan, codelet};
 use crate::analysis::partition::Tiling;
@@ -22,13 +24,13 @@ use std::ops::Range;
 use treeqr_runtime::Access::{ReadWrite, Write};
 use treeqr_runtime::{Handle, TaskSpec};
 
-/// When a buffer is cut: `params[1]` of the task.
+/// When a buffer is freed or cut: `params[1]` of the task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stage {
     /// When the front's parent has its contribution block, of which the buffer holds some.
-    Left = 0,
-    /// When the front is reduced.
-    Reduced = 1,
+    Left,
+    /// When this panel is done: the tiles of its column, its V and T; with the last panel also what belongs to none.
+    Panel(usize),
 }
 
 impl Stage {
@@ -36,7 +38,14 @@ impl Stage {
     pub fn of(params: &[u32; 6]) -> Stage {
         match params[1] {
             0 => Stage::Left,
-            _ => Stage::Reduced,
+            k => Stage::Panel(k as usize - 1),
+        }
+    }
+
+    fn param(self) -> u32 {
+        match self {
+            Stage::Left => 0,
+            Stage::Panel(k) => k as u32 + 1,
         }
     }
 }
@@ -111,10 +120,38 @@ impl Tiling {
 }
 
 impl Plan<'_> {
-    /// Whether buffers of front f are cut when it is done: if it is in tiles, no root, and the CPUs'.
+    /// Whether buffers of front f are cut as its panels are done: if it is in tiles, and the CPUs'.
     pub fn is_cut(&self, f: usize) -> bool {
-        let is_tiled = self.sym.tilings[f].is_some();
-        is_tiled && self.front(f).parent.is_some() && self.is_for_cpus(f)
+        self.sym.tilings[f].is_some() && self.is_for_cpus(f)
+    }
+
+    /// When a buffer of front f, which is cut, is needed no more, or less of it.
+    fn stage_of(&self, f: usize, handle: Handle) -> Stage {
+        let panels = self.tiling(f).panels;
+        let is_wanted = |cb: bool| cb && self.front(f).parent.is_some();
+        match self.buffer(f, handle) {
+            Buffer::Tile { i, j } if is_wanted(self.cb_in_tile(f, i, j).is_some()) => Stage::Left,
+            Buffer::Rhs { i } if is_wanted(self.cb_rows_in(f, i).is_some()) => Stage::Left,
+            Buffer::Tile { j, .. } => Stage::Panel(j.min(panels - 1)),
+            Buffer::Factor { k } => Stage::Panel(k),
+            Buffer::Rhs { .. } => Stage::Panel(panels - 1),
+        }
+    }
+
+    /// The stages of front f, in their order.
+    fn stages(&self, f: usize) -> impl Iterator<Item = Stage> + use<> {
+        let panels = (0..self.tiling(f).panels).map(Stage::Panel);
+        panels.chain([Stage::Left])
+    }
+
+    /// Tile columns that have buffers for a stage, or may have.
+    fn columns_at(&self, f: usize, stage: Stage) -> Range<usize> {
+        let t = self.tiling(f);
+        match stage {
+            Stage::Panel(k) if k + 1 < t.panels => k..k + 1,
+            Stage::Panel(k) => k..t.grid().1,
+            Stage::Left => 0..t.grid().1,
+        }
     }
 
     /// V of a step of panel k as it lies in memory when front f is done: of a head in the buffer of its factors, else in the tile;
@@ -169,17 +206,16 @@ impl Plan<'_> {
         }
     }
 
-    /// Buffers of front f that are freed at a stage: first all that its parent does not wait for.
+    /// Buffers of front f that are freed at a stage.
     pub fn releases_at(&self, f: usize, stage: Stage) -> Vec<(Handle, usize)> {
-        let mut out = self.front_releases(f);
-        if self.is_cut(f) {
-            let mut sources: Vec<Handle> = self.sources(f).iter().map(|s| s.handle).collect();
-            sources.sort_unstable();
-            let wanted = |handle: &Handle| sources.binary_search(handle).is_ok();
-            out.retain(|(handle, _)| wanted(handle) == (stage == Stage::Left));
-        } else if stage == Stage::Reduced {
-            out.clear();
+        if !self.is_cut(f) {
+            return match stage {
+                Stage::Left => self.front_releases(f),
+                Stage::Panel(_) => Vec::new(),
+            };
         }
+        let mut out = self.releases_in(f, self.columns_at(f, stage));
+        out.retain(|&(handle, _)| self.stage_of(f, handle) == stage);
         out
     }
 
@@ -188,30 +224,27 @@ impl Plan<'_> {
         if !self.is_cut(f) {
             return Vec::new();
         }
-        let mut out = self.r_cuts(f, stage);
-        if self.shape.keep_q && stage == Stage::Reduced {
-            out.extend(self.v_cuts(f));
+        let mut out = self.r_cuts(f, self.columns_at(f, stage));
+        out.retain(|cut| self.stage_of(f, cut.handle) == stage);
+        if let (true, Stage::Panel(k)) = (self.shape.keep_q, stage) {
+            out.extend(self.v_cuts(f, k));
         }
         out
     }
 
-    fn r_cuts(&self, f: usize, stage: Stage) -> Vec<Cut> {
+    fn r_cuts(&self, f: usize, columns: Range<usize>) -> Vec<Cut> {
         let t = self.tiling(f);
         let npiv = self.front(f).npiv;
         let mut out = Vec::new();
-        for j in 0..t.grid().1 {
+        for j in columns {
             for i in 0..t.depth[j] as usize {
                 let (top, end) = (t.rows[i], t.cols[j + 1]);
                 if top >= npiv || top >= end {
                     break;
                 }
-                let of = match end <= npiv || t.rows[i + 1] <= npiv {
-                    true => Stage::Reduced,
-                    false => Stage::Left,
-                };
                 let (height, columns) = (t.height(i), t.width(j));
                 let kept = t.rows_of_r(npiv as usize, true, i, j);
-                if of != stage || kept == height {
+                if kept == height {
                     continue;
                 }
                 out.push(Cut {
@@ -229,49 +262,47 @@ impl Plan<'_> {
         out
     }
 
-    fn v_cuts(&self, f: usize) -> Vec<Cut> {
+    fn v_cuts(&self, f: usize, k: usize) -> Vec<Cut> {
         let t = self.tiling(f);
         let ib = t.inner_block(self.shape.scalar_bytes);
         let mut out = Vec::new();
-        for k in 0..t.panels {
-            for step in steps(t, k) {
-                // Of V and T, what V takes.
-                let (handle, rows, columns, t_entries) = match step {
-                    Step::Head { i } => {
-                        let rows = t.height(i) - t.offset(i, k);
-                        let columns = rows.min(t.width(k));
-                        (self.factor(f, i, k), rows, columns, ib * columns)
-                    }
-                    Step::Flat { i, .. } => (self.tile(f, i, k), t.height(i), t.width(k), 0),
-                    Step::Tree { .. } => continue,
-                };
-                let all = rows * columns;
-                let blocks = self.v_blocks(f, k, step);
-                let kept: usize = blocks.iter().map(VBlock::entries).sum();
-                if kept == all {
-                    continue;
+        for step in steps(t, k) {
+            // Of V and T, what V takes.
+            let (handle, rows, columns, t_entries) = match step {
+                Step::Head { i } => {
+                    let rows = t.height(i) - t.offset(i, k);
+                    let columns = rows.min(t.width(k));
+                    (self.factor(f, i, k), rows, columns, ib * columns)
                 }
-                let part = |block: &VBlock| Part {
-                    from: block.columns.start * rows + block.rows.start,
-                    from_ld: rows,
-                    ld: block.rows.len(),
-                    columns: block.columns.len(),
-                };
-                let mut parts: Vec<Part> = blocks.iter().map(part).collect();
-                if t_entries > 0 {
-                    parts.push(Part {
-                        from: all,
-                        from_ld: t_entries,
-                        ld: t_entries,
-                        columns: 1,
-                    });
-                }
-                out.push(Cut {
-                    handle,
-                    entries: (all + t_entries, kept + t_entries),
-                    parts,
+                Step::Flat { i, .. } => (self.tile(f, i, k), t.height(i), t.width(k), 0),
+                Step::Tree { .. } => continue,
+            };
+            let all = rows * columns;
+            let blocks = self.v_blocks(f, k, step);
+            let kept: usize = blocks.iter().map(VBlock::entries).sum();
+            if kept == all {
+                continue;
+            }
+            let part = |block: &VBlock| Part {
+                from: block.columns.start * rows + block.rows.start,
+                from_ld: rows,
+                ld: block.rows.len(),
+                columns: block.columns.len(),
+            };
+            let mut parts: Vec<Part> = blocks.iter().map(part).collect();
+            if t_entries > 0 {
+                parts.push(Part {
+                    from: all,
+                    from_ld: t_entries,
+                    ld: t_entries,
+                    columns: 1,
                 });
             }
+            out.push(Cut {
+                handle,
+                entries: (all + t_entries, kept + t_entries),
+                parts,
+            });
         }
         out
     }
@@ -279,7 +310,7 @@ impl Plan<'_> {
     /// Frees what front f, which is in tiles, does not need after a stage, and cuts what it needs less of. `Write`: what a device
     /// holds need not come home.
     pub(super) fn push_clean_tiled(&self, f: usize, stage: Stage, out: &mut Vec<TaskSpec>) {
-        let params = [f as u32, stage as u32, 0, 0, 0, 0];
+        let params = [f as u32, stage.param(), 0, 0, 0, 0];
         let mut task = TaskSpec::new(codelet::CLEAN_FRONT, f as u32).params(params);
         for (handle, _) in self.releases_at(f, stage) {
             task = task.with(handle, Write);
@@ -294,8 +325,7 @@ impl Plan<'_> {
 
     /// Bytes of a buffer of front f that stays, when the front is done: fewer than it was given where it is cut.
     pub fn kept_bytes(&self, f: usize) -> std::collections::HashMap<Handle, usize> {
-        [Stage::Reduced, Stage::Left]
-            .into_iter()
+        self.stages(f)
             .flat_map(|stage| self.cuts(f, stage))
             .map(|cut| (cut.handle, cut.entries.1 * self.shape.scalar_bytes))
             .collect()
@@ -321,7 +351,7 @@ mod tests {
             let places = |bytes: usize| (0..(bytes / plan.shape.scalar_bytes) as u64).collect();
             let buffers = plan.front_buffers(f).into_iter();
             let mut done = Done(buffers.map(|(h, bytes)| (h, places(bytes))).collect());
-            for stage in [Stage::Reduced, Stage::Left] {
+            for stage in plan.stages(f) {
                 for (handle, _) in plan.releases_at(f, stage) {
                     done.0.remove(&handle).expect("it is released once");
                 }
@@ -441,12 +471,8 @@ mod tests {
                 entries += check_r(&plan, f, &done) + check_v(&plan, f, &done);
                 if plan.is_cut(f) {
                     cut += done.0.values().map(Vec::len).sum::<usize>();
-                    let cuts = [Stage::Reduced, Stage::Left].map(|stage| plan.cuts(f, stage));
-                    whole += cuts
-                        .iter()
-                        .flatten()
-                        .map(|cut| cut.entries.0 - cut.entries.1)
-                        .sum::<usize>();
+                    let cuts = plan.stages(f).flat_map(|stage| plan.cuts(f, stage));
+                    whole += cuts.map(|cut| cut.entries.0 - cut.entries.1).sum::<usize>();
                 }
             }
         }

@@ -9,9 +9,9 @@ use treeqr_kernels::{
 };
 use treeqr_matrices::{c32, c64};
 
-/// What a group works in is the worker's own up to so many bytes, and taken for it beyond. About what the second-level cache of a core
-/// holds: nothing is lost when more than that lies elsewhere each time.
-const OWN: usize = 1 << 20;
+/// What a group works in is the worker's own up to so many bytes, and taken for it beyond: below it, that is too much for each of many small
+/// groups; what is the worker's own stays while fronts in tiles need the memory.
+const OWN: usize = 1 << 18;
 
 /// Whether so many scalars for a group are the worker's own.
 pub(crate) fn is_own<T>(scalars: usize) -> bool {

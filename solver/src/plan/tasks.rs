@@ -93,31 +93,26 @@ impl Plan<'_> {
                 with_rhs: nrhs > 0,
             }];
         }
-        let t = self.tiling(c);
-        let (p, q) = t.grid();
+        let (p, q) = self.tiling(c).grid();
         let npiv = front.npiv;
-        let row_end = npiv + front.cb_rows;
+        let local = |(from, to): (u32, u32)| ((from - npiv) as usize, (to - npiv) as usize);
         let mut out = Vec::new();
         for i in 0..p {
-            let rows = (t.rows[i].max(npiv), t.rows[i + 1].min(row_end));
-            if rows.0 >= rows.1 {
+            let Some(rows) = self.cb_rows_in(c, i) else {
                 continue;
-            }
-            let local = ((rows.0 - npiv) as usize, (rows.1 - npiv) as usize);
+            };
+            let rows = local(rows);
             for j in 0..q {
-                let cols = (t.cols[j].max(npiv), t.cols[j + 1]);
-                // Nothing of the trapezoid lies in tiles below the diagonal.
-                if cols.0 >= cols.1 || rows.0 >= cols.1 || !t.exists(i, j) {
+                let Some(cols) = self.cb_in_tile(c, i, j) else {
                     continue;
-                }
-                let cols = ((cols.0 - npiv) as usize, (cols.1 - npiv) as usize);
+                };
                 let handle = self.tile(c, i, j);
                 out.push(Source {
                     handle,
                     i: i as u32,
                     j: j as u32,
-                    rows: local,
-                    cols,
+                    rows,
+                    cols: local(cols),
                     with_rhs: false,
                 });
             }
@@ -127,13 +122,32 @@ impl Plan<'_> {
                     handle,
                     i: i as u32,
                     j: RHS,
-                    rows: local,
+                    rows,
                     cols: (0, 0),
                     with_rhs: true,
                 });
             }
         }
         out
+    }
+
+    /// The rows of a front in tiles that tile row i has of its contribution block.
+    pub fn cb_rows_in(&self, f: usize, i: usize) -> Option<(u32, u32)> {
+        let (front, t) = (self.front(f), self.tiling(f));
+        let (from, to) = (
+            t.rows[i].max(front.npiv),
+            t.rows[i + 1].min(front.npiv + front.cb_rows),
+        );
+        (from < to).then_some((from, to))
+    }
+
+    /// The columns of a front in tiles that tile (i, j) has of its contribution block.
+    pub fn cb_in_tile(&self, f: usize, i: usize, j: usize) -> Option<(u32, u32)> {
+        let t = self.tiling(f);
+        let (top, _) = self.cb_rows_in(f, i)?;
+        let (from, to) = (t.cols[j].max(self.front(f).npiv), t.cols[j + 1]);
+        // Nothing of the trapezoid lies in tiles below the diagonal.
+        (from < to && top < to && t.exists(i, j)).then_some((from, to))
     }
 
     /// Frees what the front leaves behind, once its parent has it all.
@@ -163,10 +177,12 @@ impl Plan<'_> {
         });
         for k in 0..self.tiling(f).panels {
             self.reduce_panel(f, k, released.as_ref(), out);
+            if self.is_cut(f) {
+                self.push_clean_tiled(f, Stage::Panel(k), out);
+            }
         }
-        match self.front(f).parent {
-            None => self.push_clean(f, out),
-            Some(_) => self.push_clean_tiled(f, Stage::Reduced, out),
+        if self.front(f).parent.is_none() {
+            self.push_clean(f, out);
         }
         let t = self.tiling(f);
         for task in &mut out[before..] {

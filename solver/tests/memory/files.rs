@@ -173,7 +173,7 @@ fn other_files_are_told_apart() {
     let error = loaded::<f64>(&newer).err().expect("another format");
     let writer = env!("CARGO_PKG_VERSION");
     let message =
-        format!("the factors are in format 7, written by treeqr {writer}; known is format 6");
+        format!("the factors are in format 8, written by treeqr {writer}; known is format 7");
     assert_eq!(error.to_string(), message);
     let mut elsewhere = file;
     elsewhere[8..12].reverse();
