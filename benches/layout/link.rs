@@ -9,7 +9,7 @@ use std::process::Command;
 const LIST: &str = "benches/layout/entered.txt";
 
 /// Has the program linked for a fixed address: where the system chooses it, half a megabyte of places to mend is read at each start, and
-/// nearly as much written.
+/// a third of one written.
 pub fn fix_address() {
     // A program of musl's or without shared libraries is linked otherwise.
     let is_static = var("CARGO_CFG_TARGET_FEATURE").contains("crt-static");
