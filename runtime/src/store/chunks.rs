@@ -54,7 +54,6 @@ const AT_ONCE: u64 = 8;
 const SLACK_LOG2: u32 = 8;
 
 /// All chunks of a store.
-#[derive(Default)]
 pub(super) struct Chunks {
     chunks: Mutex<Vec<Option<Chunk>>>,
     /// Bytes of idle slabs.
@@ -65,7 +64,23 @@ pub(super) struct Chunks {
     taken: AtomicU64,
     /// Bytes that somebody is going to take.
     expected: AtomicU64,
+    /// So many bytes come in huge pages at most.
+    huge_bytes: AtomicU64,
     huge: HugeCost,
+}
+
+impl Default for Chunks {
+    fn default() -> Self {
+        Chunks {
+            chunks: Mutex::new(Vec::new()),
+            idle: AtomicU64::new(0),
+            slack: AtomicU64::new(0),
+            taken: AtomicU64::new(0),
+            expected: AtomicU64::new(0),
+            huge_bytes: AtomicU64::new(u64::MAX),
+            huge: HugeCost::default(),
+        }
+    }
 }
 
 struct Chunk {
@@ -78,8 +93,8 @@ struct Mapping {
     memory: MmapRaw,
     /// Bytes before its first slab.
     skip: usize,
-    /// Whether huge pages come when they are touched.
-    huge: bool,
+    /// Its first slabs, of which huge pages come when they are touched.
+    huge: usize,
 }
 
 /// Pages in a row that are one block's.
@@ -131,9 +146,11 @@ impl Chunks {
         bytes >= least
     }
 
-    /// So many bytes are going to be taken.
-    pub(super) fn expect(&self, bytes: u64) {
+    /// So many bytes are going to be taken, and at most so many at a time: what lies beyond comes in small pages, as a huge one there
+    /// would hold little.
+    pub(super) fn expect(&self, bytes: u64, most: u64) {
         self.expected.store(bytes, Ordering::Relaxed);
+        self.huge_bytes.store(most, Ordering::Relaxed);
     }
 
     /// Looks in the chunks from number `from` on.
@@ -160,7 +177,12 @@ impl Chunks {
         let slabs = least.max(before.clamp(*SIZES.start(), *SIZES.end()) / SLAB);
         let many = !self.huge.is_dear()
             && (before > 0 || self.expected.load(Ordering::Relaxed) >= EXPECTED || least > SMALL);
-        let new = |slabs| Some((slabs, Mapping::new(slabs, many)?));
+        let huge = match many {
+            true => self.huge_bytes.load(Ordering::Relaxed),
+            false => 0,
+        };
+        let huge = huge.saturating_sub(before as u64) / SLAB as u64;
+        let new = |slabs| Some((slabs, Mapping::new(slabs, slabs.min(huge as usize))?));
         let (slabs, mapping) = new(slabs).or_else(|| new(least))?;
         let mut chunk = Chunk {
             pages: Pages::new(slabs, mapping.huge),
@@ -297,24 +319,42 @@ impl Chunks {
 type Found = (usize, Arc<Mapping>, Taken);
 
 impl Mapping {
-    fn new(slabs: usize, huge: bool) -> Option<Mapping> {
+    /// `slabs` slabs, of which the first `huge` ones are to come as huge pages.
+    fn new(slabs: usize, huge: usize) -> Option<Mapping> {
         let len = slabs.checked_mul(SLAB)?.checked_add(SLAB)?;
         let memory = MmapRaw::from(MmapMut::map_anon(len).ok()?);
         let skip = memory.as_ptr().align_offset(SLAB);
         assert!(skip < SLAB);
+        let mapping = Mapping { memory, skip, huge };
         #[cfg(all(target_os = "linux", not(miri)))]
-        let huge = huge
-            && huge_pages()
-            && memory
-                .advise_range(memmap2::Advice::HugePage, skip, slabs * SLAB)
-                .is_ok();
-        Some(Mapping { memory, skip, huge })
+        let mapping = mapping.advised(slabs);
+        Some(mapping)
+    }
+
+    #[cfg(all(target_os = "linux", not(miri)))]
+    fn advised(mut self, slabs: usize) -> Self {
+        use memmap2::Advice::{HugePage, NoHugePage};
+        let advise = |advice, slabs: Range<usize>| {
+            let start = self.skip + slabs.start * SLAB;
+            let done = self.memory.advise_range(advice, start, slabs.len() * SLAB);
+            slabs.is_empty() || done.is_ok()
+        };
+        if self.huge > 0 {
+            let huge = huge_pages() && advise(HugePage, 0..self.huge);
+            // A system that gives huge pages to all is told where they are not wanted.
+            self.huge = match huge {
+                true if advise(NoHugePage, self.huge..slabs) => self.huge,
+                true => slabs,
+                false => 0,
+            };
+        }
+        self
     }
 
     /// What is not there yet will come in small pages.
     fn come_small(&self) {
         #[cfg(all(target_os = "linux", not(miri)))]
-        if self.huge {
+        if self.huge > 0 {
             let (start, len) = (self.skip, self.memory.len() - SLAB);
             // A system that refuses it goes on as before.
             let _ = self

@@ -260,9 +260,9 @@ impl DataStore {
     }
 
     /// Tells that buffers are going to take about so many bytes: many come in pages of their own, very many in huge ones, from the
-    /// first on.
-    pub fn expect(&mut self, bytes: u64) {
-        self.chunks.expect(bytes);
+    /// first on; and `most` at a time, beyond which pages are small.
+    pub fn expect(&mut self, bytes: u64, most: u64) {
+        self.chunks.expect(bytes, most);
     }
 
     /// Bytes that lie in the store for buffers to come, and that it can give back.

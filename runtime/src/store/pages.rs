@@ -44,7 +44,8 @@ pub(super) struct Pages {
     /// A bit a page: whether it is taken.
     used: Vec<u64>,
     slabs: Vec<Slab>,
-    huge: bool,
+    /// The first ones, which come as huge pages.
+    huge: usize,
     /// Slabs with none of their pages taken, but written.
     idle: usize,
     /// Pages of the others that are written and not taken.
@@ -87,17 +88,17 @@ pub(super) struct Taken {
 }
 
 impl Pages {
-    /// All pages of `slabs` slabs, free and zero; they come as huge ones or as small ones.
-    pub(super) fn new(slabs: usize, huge: bool) -> Self {
-        let slab = Slab {
-            whole: huge,
+    /// All pages of `slabs` slabs, free and zero; those of the first `huge` ones come as huge pages, the others as small ones.
+    pub(super) fn new(slabs: usize, huge: usize) -> Self {
+        let slab = |number: usize| Slab {
+            whole: number < huge,
             ..Slab::default()
         };
         Pages {
             free: Arena::new(0, (slabs * SLAB) as u64),
             written: vec![0; (slabs * PAGES).div_ceil(64)],
             used: vec![0; (slabs * PAGES).div_ceil(64)],
-            slabs: vec![slab; slabs],
+            slabs: (0..slabs).map(slab).collect(),
             huge,
             idle: 0,
             slack: 0,
@@ -137,15 +138,15 @@ impl Pages {
         let first = last - more.min(most.saturating_sub(1));
         let pages = first * PAGES..(last + 1) * PAGES;
         self.take_at(pages.clone());
-        for slab in &mut self.slabs[first..=last] {
-            slab.whole = self.huge;
+        for (number, slab) in self.slabs[..=last].iter_mut().enumerate().skip(first) {
+            slab.whole = number < self.huge;
         }
         Some(pages)
     }
 
     /// Slabs of which no page has come are of small pages from now on.
     pub(super) fn come_small(&mut self) {
-        self.huge = false;
+        self.huge = 0;
         for slab in self.slabs.iter_mut().filter(|slab| slab.written == 0) {
             slab.whole = false;
         }
@@ -275,7 +276,7 @@ mod tests {
 
     #[test]
     fn what_was_written_is_told_and_slabs_are_counted() {
-        let mut pages = Pages::new(3, false);
+        let mut pages = Pages::new(3, 0);
         let counts = |pages: &Pages| (pages.idle, pages.slack);
         let most = SLAB / PAGE;
         let a = pages.take(most - 3).unwrap();
@@ -312,8 +313,7 @@ mod tests {
 
     #[test]
     fn slack_goes_in_runs_that_are_worth_it() {
-        let huge = true;
-        let mut pages = Pages::new(2, huge);
+        let mut pages = Pages::new(2, 2);
         let most = SLAB / PAGE;
         assert!(pages.take(2 * most).is_some());
         pages.give(0..LEAST, false);

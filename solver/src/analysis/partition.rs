@@ -50,6 +50,16 @@ impl Tiling {
         (self.rows.len() - 1, self.cols.len() - 1)
     }
 
+    /// Tile columns, and one for the right-hand sides behind the last.
+    pub fn columns_and_rhs(&self) -> usize {
+        self.grid().1 + 1
+    }
+
+    /// The tile column of a column.
+    pub fn column_of(&self, column: u32) -> usize {
+        self.cols.partition_point(|&left| left <= column) - 1
+    }
+
     /// Rows of tile row `i`.
     pub fn height(&self, i: usize) -> usize {
         (self.rows[i + 1] - self.rows[i]) as usize

@@ -188,7 +188,7 @@ pub(super) fn factorize_in<T: FactorScalar, O: Observer>(
     drop(planning);
     let gate = limit.map(Gate::new);
     let asked = limit.filter(|_| options.memory_limit.is_asked_for());
-    store.expect(prediction.peak_bytes as u64);
+    store.expect(prediction.peak_bytes as u64, limit.unwrap_or(u64::MAX));
     store.keep_up_to(match (asked, options.keep_storage) {
         (Some(limit), _) => limit,
         (None, true) => u64::MAX,

@@ -245,16 +245,16 @@ impl Plan<'_> {
 
     /// The buffers of a front in tiles that do not stay: all that holds neither R, nor Q^H b, nor (if Q is kept) reflectors.
     pub fn front_releases(&self, f: usize) -> Vec<(Handle, usize)> {
-        self.releases_in(f, 0..self.tiling(f).grid().1)
+        self.releases_in(f, 0..self.tiling(f).columns_and_rhs())
     }
 
-    /// Those of some tile columns, and with the last one those of the right-hand sides.
+    /// Those of some tile columns; the right-hand sides come behind the last one.
     pub fn releases_in(&self, f: usize, columns: Range<usize>) -> Vec<(Handle, usize)> {
         let t = self.tiling(f);
         let npiv = self.front(f).npiv;
         let (p, q) = t.grid();
         let mut out = Vec::new();
-        for j in columns.clone() {
+        for j in columns.start..columns.end.min(q) {
             let mut keeps_v = vec![false; p];
             if self.shape.keep_q && j < t.panels {
                 for step in steps(t, j) {
@@ -272,7 +272,7 @@ impl Plan<'_> {
                 out.extend(factors.map(|factor| (factor.handle, factor.bytes)));
             }
         }
-        if columns.end == q {
+        if columns.contains(&q) {
             let tiles = self.column_tiles(f, RHS).into_iter().zip(&t.rows);
             out.extend(tiles.filter(|&(_, &top)| top >= npiv).map(|(tile, _)| tile));
         }

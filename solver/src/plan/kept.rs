@@ -24,11 +24,12 @@ use std::ops::Range;
 use treeqr_runtime::Access::{ReadWrite, Write};
 use treeqr_runtime::{Handle, TaskSpec};
 
-/// When a buffer is freed or cut: `params[1]` of the task.
+/// When a buffer is freed or cut: `params[1..4]` of the task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stage {
-    /// When the front's parent has its contribution block, of which the buffer holds some.
-    Left,
+    /// When the front's parent has these tile columns of its contribution block, of which the buffer holds some. The right-hand sides
+    /// come behind the last one.
+    Left { from: usize, to: usize },
     /// When this panel is done: the tiles of its column, its V and T; with the last panel also what belongs to none.
     Panel(usize),
 }
@@ -37,15 +38,18 @@ impl Stage {
     /// That of a task that cleans, by its parameters.
     pub fn of(params: &[u32; 6]) -> Stage {
         match params[1] {
-            0 => Stage::Left,
+            0 => Stage::Left {
+                from: params[2] as usize,
+                to: params[3] as usize,
+            },
             k => Stage::Panel(k as usize - 1),
         }
     }
 
-    fn param(self) -> u32 {
+    fn params(self) -> [u32; 3] {
         match self {
-            Stage::Left => 0,
-            Stage::Panel(k) => k as u32 + 1,
+            Stage::Left { from, to } => [0, from as u32, to as u32],
+            Stage::Panel(k) => [k as u32 + 1, 0, 0],
         }
     }
 }
@@ -125,32 +129,46 @@ impl Plan<'_> {
         self.sym.tilings[f].is_some() && self.is_for_cpus(f)
     }
 
-    /// When a buffer of front f, which is cut, is needed no more, or less of it.
-    fn stage_of(&self, f: usize, handle: Handle) -> Stage {
-        let panels = self.tiling(f).panels;
-        let is_wanted = |cb: bool| cb && self.front(f).parent.is_some();
+    /// The panel of front f, which is cut, after which a buffer is needed no more, or less of it; `None` for one that the parent waits for.
+    fn panel_of(&self, f: usize, handle: Handle) -> Option<usize> {
+        let last = self.tiling(f).panels - 1;
+        let has_parent = self.front(f).parent.is_some();
         match self.buffer(f, handle) {
-            Buffer::Tile { i, j } if is_wanted(self.cb_in_tile(f, i, j).is_some()) => Stage::Left,
-            Buffer::Rhs { i } if is_wanted(self.cb_rows_in(f, i).is_some()) => Stage::Left,
-            Buffer::Tile { j, .. } => Stage::Panel(j.min(panels - 1)),
-            Buffer::Factor { k } => Stage::Panel(k),
-            Buffer::Rhs { .. } => Stage::Panel(panels - 1),
+            Buffer::Tile { i, j } if has_parent && self.cb_in_tile(f, i, j).is_some() => None,
+            Buffer::Rhs { i } if has_parent && self.cb_rows_in(f, i).is_some() => None,
+            Buffer::Tile { j, .. } => Some(j.min(last)),
+            Buffer::Factor { k } => Some(k),
+            Buffer::Rhs { .. } => Some(last),
         }
+    }
+
+    /// All that the parent waits for.
+    pub fn all_left(&self, f: usize) -> Stage {
+        let to = self.tiling(f).columns_and_rhs();
+        Stage::Left { from: 0, to }
     }
 
     /// The stages of front f, in their order.
     fn stages(&self, f: usize) -> impl Iterator<Item = Stage> + use<> {
         let panels = (0..self.tiling(f).panels).map(Stage::Panel);
-        panels.chain([Stage::Left])
+        panels.chain([self.all_left(f)])
     }
 
-    /// Tile columns that have buffers for a stage, or may have.
+    /// Tile columns that have buffers for a stage, or may have; the right-hand sides behind the last one.
     fn columns_at(&self, f: usize, stage: Stage) -> Range<usize> {
         let t = self.tiling(f);
         match stage {
             Stage::Panel(k) if k + 1 < t.panels => k..k + 1,
-            Stage::Panel(k) => k..t.grid().1,
-            Stage::Left => 0..t.grid().1,
+            Stage::Panel(k) => k..t.columns_and_rhs(),
+            Stage::Left { from, to } => from..to,
+        }
+    }
+
+    /// Whether a stage is that of a buffer in one of its columns.
+    fn is_at(&self, f: usize, stage: Stage, handle: Handle) -> bool {
+        match (stage, self.panel_of(f, handle)) {
+            (Stage::Panel(k), panel) => panel == Some(k),
+            (Stage::Left { .. }, panel) => panel.is_none(),
         }
     }
 
@@ -208,14 +226,13 @@ impl Plan<'_> {
 
     /// Buffers of front f that are freed at a stage.
     pub fn releases_at(&self, f: usize, stage: Stage) -> Vec<(Handle, usize)> {
-        if !self.is_cut(f) {
-            return match stage {
-                Stage::Left => self.front_releases(f),
-                Stage::Panel(_) => Vec::new(),
-            };
+        let mut out = match (self.is_cut(f), stage) {
+            (false, Stage::Panel(_)) => return Vec::new(),
+            _ => self.releases_in(f, self.columns_at(f, stage)),
+        };
+        if self.is_cut(f) {
+            out.retain(|&(handle, _)| self.is_at(f, stage, handle));
         }
-        let mut out = self.releases_in(f, self.columns_at(f, stage));
-        out.retain(|&(handle, _)| self.stage_of(f, handle) == stage);
         out
     }
 
@@ -225,7 +242,7 @@ impl Plan<'_> {
             return Vec::new();
         }
         let mut out = self.r_cuts(f, self.columns_at(f, stage));
-        out.retain(|cut| self.stage_of(f, cut.handle) == stage);
+        out.retain(|cut| self.is_at(f, stage, cut.handle));
         if let (true, Stage::Panel(k)) = (self.shape.keep_q, stage) {
             out.extend(self.v_cuts(f, k));
         }
@@ -236,7 +253,7 @@ impl Plan<'_> {
         let t = self.tiling(f);
         let npiv = self.front(f).npiv;
         let mut out = Vec::new();
-        for j in columns {
+        for j in columns.start..columns.end.min(t.grid().1) {
             for i in 0..t.depth[j] as usize {
                 let (top, end) = (t.rows[i], t.cols[j + 1]);
                 if top >= npiv || top >= end {
@@ -310,7 +327,8 @@ impl Plan<'_> {
     /// Frees what front f, which is in tiles, does not need after a stage, and cuts what it needs less of. `Write`: what a device
     /// holds need not come home.
     pub(super) fn push_clean_tiled(&self, f: usize, stage: Stage, out: &mut Vec<TaskSpec>) {
-        let params = [f as u32, stage.param(), 0, 0, 0, 0];
+        let [when, from, to] = stage.params();
+        let params = [f as u32, when, from, to, 0, 0];
         let mut task = TaskSpec::new(codelet::CLEAN_FRONT, f as u32).params(params);
         for (handle, _) in self.releases_at(f, stage) {
             task = task.with(handle, Write);

@@ -9,9 +9,11 @@
 //! | `kept` | what stays of a front in tiles, and how it lies in memory then |
 //! | `panel` | the reduction of one panel: flat within groups of tiles, then a binary tree |
 //! | `tasks` | the tasks of a unit |
+//! | `assembly` | those by which a front in tiles takes in A and its children |
 //! | `geometry` | what a task works on; all tasks as a graph |
 //! | `predict` | counts, flops, memory, critical path and bottom levels, from the tasks |
 
+mod assembly;
 mod geometry;
 mod handles;
 pub(crate) mod kept;

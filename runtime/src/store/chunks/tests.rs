@@ -198,14 +198,38 @@ fn memory_goes_back_to_the_system() {
 
 #[test]
 fn where_much_is_expected_the_first_pages_are_huge() {
-    let has_huge = Mapping::new(1, true).expect("memory").huge;
+    let has_huge = Mapping::new(1, 1).expect("memory").huge == 1;
     let comes_small = |expected: u64| {
         let chunks = Arc::<Chunks>::default();
-        chunks.expect(expected);
+        chunks.expect(expected, u64::MAX);
         Chunks::take(&chunks, 1 << 20).expect("memory").0.small
     };
     assert!(comes_small(0) && comes_small(EXPECTED - 1));
     assert_eq!(comes_small(EXPECTED), !has_huge);
+}
+
+#[test]
+fn what_is_beyond_the_most_comes_in_small_pages() {
+    let has_huge = Mapping::new(1, 1).expect("memory").huge == 1;
+    let chunks = Arc::<Chunks>::default();
+    let most = *SIZES.start() as u64 + 5 * SLAB as u64;
+    chunks.expect(most, most + SLAB as u64 - 1);
+    let take = || Chunks::take(&chunks, SLAB).expect("memory").0;
+    let extents: Vec<Extent> = (0..16).map(|_| take()).collect();
+    let small: Vec<bool> = extents.iter().map(|extent| extent.small).collect();
+    // A chunk of eight slabs, five more of the next, and three of it that lie beyond.
+    let huge = |slab: usize| has_huge && slab < 13;
+    let expected: Vec<bool> = (0..16).map(|slab| !huge(slab)).collect();
+    assert_eq!(small, expected);
+    // Given back to the system, they come again as they did.
+    drop(extents);
+    chunks.trim(0);
+    assert_eq!(chunks.idle_bytes(), 0);
+    let again: Vec<bool> = {
+        let extents: Vec<Extent> = (0..16).map(|_| take()).collect();
+        extents.iter().map(|extent| extent.small).collect()
+    };
+    assert_eq!(again, expected);
 }
 
 #[test]
@@ -217,7 +241,7 @@ fn where_much_is_expected_smaller_blocks_are_extents() {
         (u64::MAX, LARGE_OF_MANY),
     ] {
         let chunks = Arc::<Chunks>::default();
-        chunks.expect(expected);
+        chunks.expect(expected, u64::MAX);
         assert!(chunks.are_for(least) && !chunks.are_for(least - 1));
         let block = |len: usize| Block::zeroed(len, len, 0, &chunks).expect("memory");
         assert!(block(least).is_large() && !block(least - 1).is_large());
@@ -228,9 +252,9 @@ fn where_much_is_expected_smaller_blocks_are_extents() {
 #[test]
 fn where_huge_pages_are_dear_the_rest_is_small() {
     let chunks = Arc::<Chunks>::default();
-    chunks.expect(EXPECTED);
+    chunks.expect(EXPECTED, u64::MAX);
     let first = block(&chunks, 1 << 20);
-    if !Mapping::new(1, true).expect("memory").huge || present(&place(&first)).is_none() {
+    if Mapping::new(1, 1).expect("memory").huge == 0 || present(&place(&first)).is_none() {
         eprintln!("SKIPPED: this system has no huge pages, or does not say which pages are there");
         return;
     }
