@@ -24,7 +24,7 @@ use treeqr::{
 };
 
 /// From so many bytes for the factors on, the heap that the analysis leaves is given back before.
-const LARGE: usize = 24 << 20;
+const LARGE: usize = 12 << 20;
 
 /// In what numbers is solved, and how.
 pub trait Numbers {
